@@ -1,0 +1,169 @@
+"""What a transition changes: the output of `decide`, applied by `evolve`, stored in history.
+
+Changes are facts without rules: `evolve` never decides. They encode as compact arrays (codec.py).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from orchestrator.core.events import Failure, Record
+from orchestrator.core.state import Execution, Output, PendingCondition, QueuedMessage, RunError
+from orchestrator.definition.model import Json
+
+
+class _Change(Struct, frozen=True, array_like=True, tag_field="change"):
+    pass
+
+
+class RunOpened(_Change, frozen=True, tag="run_opened"):
+    flow_id: str
+    run_id: str
+    at: datetime
+    input: Json = None
+    request_id: str | None = None
+
+
+class StepQueued(_Change, frozen=True, tag="step_queued"):
+    """A new execution; its `number` is the next of its step (rule 6)."""
+
+    execution: Execution
+
+
+class WaitAccepted(_Change, frozen=True, tag="wait_accepted"):
+    execution_id: str
+    order: int
+    """Position among all accepted waits of the run: the oldest is served first."""
+    combinator: str
+    conditions: tuple[PendingCondition, ...]
+    groups: tuple[tuple[int, ...], ...]
+    """Candidates: indexes into `conditions`."""
+    due_at: datetime | None
+    locals: dict[str, Json] = {}
+
+
+class TimersFired(_Change, frozen=True, tag="timers_fired"):
+    """Timers of a wait that goes on have fired."""
+
+    execution_id: str
+    conditions: tuple[int, ...]
+    due_at: datetime | None
+
+
+class WaitSatisfied(_Change, frozen=True, tag="wait_satisfied"):
+    """The wait is over: Execute is next, due now. Messages move from their queues into the execution."""
+
+    execution_id: str
+    due_at: datetime
+    winners: tuple[int, ...] = ()
+    """Indexes into the accepted conditions."""
+    fired: tuple[int, ...] = ()
+    taken: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    """(condition index, message seqs oldest first)."""
+
+
+class WaitSkipped(_Change, frozen=True, tag="wait_skipped"):
+    """WaitFor failed for good and the step proceeds (rule 89)."""
+
+    execution_id: str
+    due_at: datetime
+    failure: Failure
+    attempts: int
+
+
+class AttemptFailed(_Change, frozen=True, tag="attempt_failed"):
+    """A retry is scheduled for `due_at`."""
+
+    execution_id: str
+    due_at: datetime
+    failure: Failure
+    failed_at: datetime
+
+
+class StepEnded(_Change, frozen=True, tag="step_ended"):
+    execution_id: str
+    how: str
+    """"completed", "failed" or "cancelled"."""
+    failure: Failure | None = None
+    decision: int | None = None
+    """Position in `decide`, from 1."""
+
+
+class MessageQueued(_Change, frozen=True, tag="message_queued"):
+    channel: str
+    key: str | None
+    message: QueuedMessage
+
+
+class MessagesReturned(_Change, frozen=True, tag="messages_returned"):
+    """Messages of a cancelled execution go back to their places at the front (rule 109)."""
+
+    channel: str
+    key: str | None
+    messages: tuple[QueuedMessage, ...]
+
+
+class MessagesDropped(_Change, frozen=True, tag="messages_dropped"):
+    """Unread messages that `delivery` transient or latest discards."""
+
+    channel: str
+    key: str | None
+    seqs: tuple[int, ...]
+
+
+class AttributeSet(_Change, frozen=True, tag="attribute_set"):
+    name: str
+    key: str | None
+    value: Json
+
+
+class AttributeDeleted(_Change, frozen=True, tag="attribute_deleted"):
+    """Without key: the attribute, or every entry of the map."""
+
+    name: str
+    key: str | None
+
+
+class CompletionRequested(_Change, frozen=True, tag="completion_requested"):
+    """Graceful completion was asked for; never withdrawn (rule 122)."""
+
+
+class OutputAdded(_Change, frozen=True, tag="output_added"):
+    output: Output
+
+
+class EventRecorded(_Change, frozen=True, tag="event_recorded"):
+    execution_id: str
+    record: Record
+
+
+class RunClosed(_Change, frozen=True, tag="run_closed"):
+    """Terminal. Whatever is still active is cancelled; a run not COMPLETED keeps no outputs (rule 127)."""
+
+    status: str
+    at: datetime
+    error: RunError | None = None
+
+
+Change: TypeAlias = (
+    RunOpened
+    | StepQueued
+    | WaitAccepted
+    | TimersFired
+    | WaitSatisfied
+    | WaitSkipped
+    | AttemptFailed
+    | StepEnded
+    | MessageQueued
+    | MessagesReturned
+    | MessagesDropped
+    | AttributeSet
+    | AttributeDeleted
+    | CompletionRequested
+    | OutputAdded
+    | EventRecorded
+    | RunClosed
+)

@@ -1,0 +1,154 @@
+"""What happens to a run: the input of `decide`. Every event says when it happened (`at`, aware UTC).
+
+What one call of a handler did travels in one event, which is the all-or-nothing guarantee in one value (rule 48).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from orchestrator.definition.model import Json
+
+
+class Write(Struct, frozen=True, array_like=True):
+    """A handler wrote an attribute (or one entry of a map); a null value deletes."""
+
+    attribute: str
+    value: Json
+    key: str | None = None
+
+
+class Message(Struct, frozen=True, array_like=True):
+    """A message on its way to a channel (or one instance of a channel map)."""
+
+    channel: str
+    value: Json
+    key: str | None = None
+
+
+class Record(Struct, frozen=True, array_like=True):
+    """`ctx.record_event`: part of history only (rule 55)."""
+
+    name: str
+    value: Json
+
+
+class HandlerEffects(Struct, frozen=True):
+    """What a handler did through its context, in order."""
+
+    writes: tuple[Write, ...] = ()
+    publishes: tuple[Message, ...] = ()
+    cancels: tuple[str, ...] = ()
+    """Step names."""
+    locals: dict[str, Json] = {}
+    """`wait_for` handlers only."""
+    records: tuple[Record, ...] = ()
+
+
+NO_EFFECTS = HandlerEffects()
+
+
+class HandlerWait(Struct, frozen=True):
+    """The wait that a `wait_for` handler returned, out of declared condition ids."""
+
+    combinator: str
+    """"until", "any_of", "all_of", "any_combination_of", or "none" for `skip()`."""
+    groups: tuple[tuple[str, ...], ...] = ()
+    """One group for all_of/until, one id per group for any_of."""
+
+
+class Failure(Struct, frozen=True):
+    """Why an attempt failed."""
+
+    type: str
+    """Name of the exception's class, or one of ours: Timeout, InvalidResult, UndeclaredEffect, …"""
+    message: str
+    bases: tuple[str, ...] = ()
+    """Names of the classes that the exception is one of, its own first; for `non_retryable`."""
+    retry_after: timedelta | None = None
+    is_retryable: bool = True
+    has_started: bool = True
+    """False: the handler certainly did not run in this attempt (rule 155)."""
+    traceback: str | None = None
+
+
+class RunStarted(Struct, frozen=True, kw_only=True, tag=True):
+    at: datetime
+    flow_id: str
+    run_id: str
+    input: Json = None
+    has_input: bool = False
+    attributes: dict[str, Json] = {}
+    delay: timedelta | None = None
+    request_id: str | None = None
+
+
+class WaitForSucceeded(Struct, frozen=True, kw_only=True, tag=True):
+    """A wait was evaluated. `wait` is None when the definition alone says what to wait for."""
+
+    at: datetime
+    execution_id: str
+    attempt: int
+    wait: HandlerWait | None = None
+    effects: HandlerEffects = NO_EFFECTS
+
+
+class WaitForFailed(Struct, frozen=True, kw_only=True, tag=True):
+    at: datetime
+    execution_id: str
+    attempt: int
+    failure: Failure
+
+
+class ExecuteSucceeded(Struct, frozen=True, kw_only=True, tag=True):
+    """Execute returned; for a step without `execute`: its decision is due (`result` null)."""
+
+    at: datetime
+    execution_id: str
+    attempt: int
+    result: Json = None
+    choice: str | None = None
+    effects: HandlerEffects = NO_EFFECTS
+
+
+class ExecuteFailed(Struct, frozen=True, kw_only=True, tag=True):
+    at: datetime
+    execution_id: str
+    attempt: int
+    failure: Failure
+
+
+class TimerDue(Struct, frozen=True, kw_only=True, tag=True):
+    """The timers of this execution whose time has come by `at` fire."""
+
+    at: datetime
+    execution_id: str
+
+
+class MessagesPublished(Struct, frozen=True, kw_only=True, tag=True):
+    """A client published directly; allowed to `external` channels only."""
+
+    at: datetime
+    messages: tuple[Message, ...]
+
+
+class StopRequested(Struct, frozen=True, kw_only=True, tag=True):
+    at: datetime
+    stop: str = "cancel"
+    """"cancel", "fail" or "terminate" (rules 187-189)."""
+    reason: str | None = None
+
+
+Event: TypeAlias = (
+    RunStarted
+    | WaitForSucceeded
+    | WaitForFailed
+    | ExecuteSucceeded
+    | ExecuteFailed
+    | TimerDue
+    | MessagesPublished
+    | StopRequested
+)

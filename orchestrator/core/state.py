@@ -1,0 +1,174 @@
+"""A run as it stands between two commits.
+
+`Execution` and what it holds are immutable values; `Run` is the mutable whole that `evolve` changes.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from datetime import datetime
+from enum import StrEnum
+from typing import TypeAlias
+
+from msgspec import Struct, field
+
+from orchestrator.core.events import Failure
+from orchestrator.definition.model import Json
+
+
+class Status(StrEnum):
+    RUNNING = "RUNNING"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    CANCELED = "CANCELED"
+    TERMINATED = "TERMINATED"
+
+
+class Phase(StrEnum):
+    """Where an execution is between its two methods."""
+
+    WAIT_FOR = "wait_for"
+    """WaitFor is to be evaluated when `due_at` comes."""
+    WAITING = "waiting"
+    """The wait is accepted; `due_at` is its next timer, if any."""
+    EXECUTE = "execute"
+    """Execute (or, without one, the decision) is to be done when `due_at` comes."""
+
+
+class QueuedMessage(Struct, frozen=True, array_like=True):
+    seq: int
+    """Run-wide publish order."""
+    value: Json
+
+
+class PendingCondition(Struct, frozen=True, array_like=True, omit_defaults=True):
+    """One condition of an accepted wait, its expressions evaluated."""
+
+    id: str
+    kind: str
+    """"channel" or "timer"."""
+    channel: str | None = None
+    key: str | None = None
+    minimum: int = 0
+    maximum: int | None = None
+    """None: takes all."""
+    fires_at: datetime | None = None
+    has_fired: bool = False
+    is_left_out: bool = False
+    """`when` was false: it has a result, but is part of no candidate."""
+    item: Json = None
+    """The element of `for_each`."""
+    is_element: bool = False
+
+
+class ConditionResult(Struct, frozen=True, array_like=True, omit_defaults=True):
+    """What Execute learns of a condition (rules 79-81)."""
+
+    is_satisfied: bool = False
+    has_fired: bool = False
+    messages: tuple[QueuedMessage, ...] = ()
+
+
+class Wait(Struct, frozen=True, array_like=True):
+    """An accepted wait, and its results once it is over."""
+
+    order: int
+    combinator: str
+    conditions: tuple[PendingCondition, ...]
+    groups: tuple[tuple[int, ...], ...]
+    results: tuple[ConditionResult, ...] | None = None
+
+
+class RecoveredFailure(Struct, frozen=True):
+    """`failure` in expressions and `ctx.failure`."""
+
+    type: str
+    message: str
+    attempts: int
+    step_execution_id: str
+    progress: str
+    """"NOT_STARTED" or "NOT_COMPLETED" (rule 155)."""
+
+
+class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One execution of a step (`Charge-2`)."""
+
+    step: str
+    number: int
+    origin: str
+    """`__start__`, `__rpc/<name>`, or the id of the execution it comes from (rule 12)."""
+    phase: Phase
+    due_at: datetime | None = None
+    """When the engine has something to do for it; None: never, unless a message comes."""
+    input: Json = None
+    attempt: int = 1
+    first_attempt_at: datetime | None = None
+    """When the first attempt of the current method failed; total_duration counts from the hand-out."""
+    queued_at: datetime | None = None
+    last_failure: Failure | None = None
+    has_started: bool = False
+    """An attempt of the current method may have run."""
+    wait: Wait | None = None
+    locals: dict[str, Json] = {}
+    has_wait_for_failed: bool = False
+    failure: RecoveredFailure | None = None
+    options_path: tuple[str | int, ...] | None = None
+    """Where in the definition the movement or route stands whose `options` this execution runs under."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.step}-{self.number}"
+
+
+class Output(Struct, frozen=True):
+    step: str
+    step_execution_id: str
+    output: Json
+
+
+class RunError(Struct, frozen=True, omit_defaults=True):
+    """`type`: force_fail, step_failed, timeout, stopped, definition or internal."""
+
+    type: str
+    message: str
+    step_execution_id: str | None = None
+    failure: dict[str, Json] | None = None
+
+
+QueueKey: TypeAlias = tuple[str, str | None]
+"""Channel name and, for a channel map, the instance."""
+
+
+class Run(Struct):
+    """One run. Built by `evolve` from its first change on, or loaded from rows."""
+
+    flow_id: str = ""
+    run_id: str = ""
+    status: Status = Status.RUNNING
+    version: int = 0
+    """Number of commits."""
+    attempt: int = 1
+    """Run attempt (time travel)."""
+    input: Json = None
+    request_id: str | None = None
+    started_at: datetime | None = None
+    closed_at: datetime | None = None
+    error: RunError | None = None
+    is_completing: bool = False
+    """A graceful completion was asked for."""
+    next_seq: int = 1
+    next_order: int = 1
+    counters: dict[str, int] = field(default_factory=dict)
+    """Executions queued so far, by step."""
+    executions: dict[str, Execution] = field(default_factory=dict)
+    attributes: dict[str, Json] = field(default_factory=dict)
+    attribute_maps: dict[str, dict[str, Json]] = field(default_factory=dict)
+    queues: dict[QueueKey, deque[QueuedMessage]] = field(default_factory=dict)
+    """Unread messages, ordered by seq."""
+    outputs: list[Output] = field(default_factory=list)
+
+    # Indexes, derived from the above; never stored.
+    by_step: dict[str, dict[str, None]] = field(default_factory=dict)
+    by_origin: dict[str, dict[str, None]] = field(default_factory=dict)
+    waiters: dict[QueueKey, OrderedDict[str, None]] = field(default_factory=dict)
+    """Waiting executions by channel, oldest accepted wait first."""
