@@ -80,7 +80,7 @@ class AttemptFailed(_Change, frozen=True, tag="attempt_failed"):
     execution_id: str
     due_at: datetime
     failure: Failure
-    failed_at: datetime
+    first_attempt_at: datetime
 
 
 class StepEnded(_Change, frozen=True, tag="step_ended"):

@@ -101,6 +101,8 @@ class WaitForFailed(Struct, frozen=True, kw_only=True, tag=True):
     execution_id: str
     attempt: int
     failure: Failure
+    started_at: datetime | None = None
+    """When this attempt was handed to the handler (rule 147); None: at `at`."""
 
 
 class ExecuteSucceeded(Struct, frozen=True, kw_only=True, tag=True):
@@ -119,6 +121,8 @@ class ExecuteFailed(Struct, frozen=True, kw_only=True, tag=True):
     execution_id: str
     attempt: int
     failure: Failure
+    started_at: datetime | None = None
+    """When this attempt was handed to the handler (rule 147); None: at `at`."""
 
 
 class TimerDue(Struct, frozen=True, kw_only=True, tag=True):

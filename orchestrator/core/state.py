@@ -103,8 +103,7 @@ class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True):
     input: Json = None
     attempt: int = 1
     first_attempt_at: datetime | None = None
-    """When the first attempt of the current method failed; total_duration counts from the hand-out."""
-    queued_at: datetime | None = None
+    """When the first attempt of the current method was handed out; known from its failure on (rule 147)."""
     last_failure: Failure | None = None
     has_started: bool = False
     """An attempt of the current method may have run."""
