@@ -1,0 +1,1 @@
+"""Python handlers bound by name: found, checked, called (language.md 6.2)."""

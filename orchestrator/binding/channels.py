@@ -1,0 +1,92 @@
+"""`ctx.channels` and `ctx.publish`: queues as the handler was given them, plus what this call publishes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.binding.convert import copy_json
+from orchestrator.binding.mistakes import HandlerMistake, NotLoaded, UnknownName, hint
+from orchestrator.binding.staging import Staging, as_declared, as_key
+from orchestrator.core.events import Message
+from orchestrator.definition.model import Channel, Delivery
+
+if TYPE_CHECKING:
+    from orchestrator.core.snapshot import Snapshot
+
+
+def find_channel(declared: Mapping[str, Channel], name: str) -> Channel:
+    channel = declared.get(name)
+    if channel is None:
+        raise UnknownName(f"no channel `{name}`{hint(name, declared)}")
+    return channel
+
+
+def message_to(channel: Channel, value: Any, key: str | int | None) -> Message:
+    """A message of the declared type, its key given exactly where the channel is a map."""
+    if channel.is_map and key is None:
+        raise HandlerMistake(f"`{channel.name}` is a channel map: say which instance, publish(…, key=…)")
+    if key is not None and not channel.is_map:
+        raise HandlerMistake(f"`{channel.name}` is no channel map: publish to it without `key`")
+    instance = None if key is None else as_key(key, f"the channel map `{channel.name}`")
+    return Message(channel.name, as_declared(value, channel.type, f"a message to `{channel.name}`"), instance)
+
+
+class Channels:
+    """`channels[name].size`; for a channel map also `channels[name][key].size`."""
+
+    __slots__ = ("_declared", "_snapshot", "_staging")
+
+    def __init__(self, declared: Mapping[str, Channel], snapshot: Snapshot, staging: Staging) -> None:
+        self._declared = declared
+        self._snapshot = snapshot
+        self._staging = staging
+
+    def __getitem__(self, name: str) -> ChannelView:
+        return ChannelView(find_channel(self._declared, name), None, self._snapshot, self._staging)
+
+
+class ChannelView:
+    """One channel, or one instance of a channel map."""
+
+    __slots__ = ("_channel", "_key", "_snapshot", "_staging")
+
+    def __init__(self, channel: Channel, key: str | None, snapshot: Snapshot, staging: Staging) -> None:
+        self._channel = channel
+        self._key = key
+        self._snapshot = snapshot
+        self._staging = staging
+
+    def __getitem__(self, key: str | int) -> ChannelView:
+        if not self._channel.is_map or self._key is not None:
+            raise HandlerMistake(f"`{self._channel.name}` is no channel map: it has no instances")
+        instance = as_key(key, f"the channel map `{self._channel.name}`")
+        return ChannelView(self._channel, instance, self._snapshot, self._staging)
+
+    @property
+    def size(self) -> int:
+        """Unread messages, the staged ones of this call too; of a map without key: of all instances."""
+        name, key = self._channel.name, self._key
+        sizes = self._snapshot.channel_sizes
+        committed: dict[str | None, int] = {
+            instance: size
+            for (channel, instance), size in sizes.items()
+            if channel == name and key in (None, instance)
+        }
+        for message in self._staging.publishes:
+            if message.channel == name and key in (None, message.key):
+                queued = 0 if self._channel.delivery is Delivery.LATEST else committed.get(message.key, 0)
+                committed[message.key] = queued + 1
+        return sum(committed.values())
+
+    @property
+    def messages(self) -> list[Any]:
+        """The unread messages, oldest first; the method must have asked for them in `loads`."""
+        name = self._channel.name
+        loaded = self._snapshot.messages.get((name, self._key))
+        if loaded is None:
+            raise NotLoaded(
+                f"the messages of `{name}` are not loaded: "
+                f"declare `loads: [{{channel: {name}}}]` beside the handler"
+            )
+        return [copy_json(message) for message in loaded]

@@ -1,0 +1,140 @@
+"""Whether a function can be the handler of a method: its shape, and the type of its input."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from orchestrator.binding.context import Context
+from orchestrator.binding.convert import Converter, NotConvertible, copy_json, plan_input
+from orchestrator.binding.invoke import BoundHandler
+from orchestrator.binding.method import Method
+from orchestrator.definition.model import Path
+
+_SHAPES = "f(input), f(ctx, input), f(ctx) or f()"
+_EMPTY = inspect.Parameter.empty
+
+
+class BindingProblem(NamedTuple):
+    """Why a handler cannot be bound; `path` leads to its name in the definition."""
+
+    path: Path
+    message: str
+    help: str
+    name: str
+    """Kind of problem, in kebab case."""
+
+
+class Unbindable(Exception):
+    """The function does not fit; text, advice and kind make a BindingProblem."""
+
+    def __init__(self, name: str, message: str, advice: str) -> None:
+        super().__init__(message)
+        self.name = name
+        self.message = message
+        self.advice = advice
+
+
+def bind(method: Method, function: object) -> BoundHandler:
+    """The handler, its call planned. Raises Unbindable."""
+    name = method.handler.name
+    plain = _demand_function(name, function)
+    parameters = _positional_parameters(name, plain)
+    annotations = [_resolve(plain, parameter) for parameter in parameters]
+    takes_context = bool(parameters) and _is_context(parameters[0], annotations[0])
+    inputs = list(zip(parameters, annotations, strict=True))[1 if takes_context else 0 :]
+    return BoundHandler(
+        method,
+        plain,
+        takes_context=takes_context,
+        convert=_plan(method, inputs),
+        is_async=inspect.iscoroutinefunction(_code_of(plain)),
+    )
+
+
+def _demand_function(name: str, function: object) -> Callable[..., Any]:
+    if isinstance(function, type):
+        raise Unbindable("not-a-function", f"`{name}` is a class", f"write a function: {_SHAPES}")
+    if not callable(function):
+        kind = type(function).__name__
+        raise Unbindable("not-a-function", f"`{name}` is of type {kind}", f"write a function: {_SHAPES}")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise Unbindable("not-a-function", f"`{name}` is a generator", "return the result; do not yield")
+    return function
+
+
+def _positional_parameters(name: str, function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        text = f"the parameters of `{name}` are unknown"
+        raise Unbindable("wrong-signature", text, f"write a function: {_SHAPES}") from None
+    for parameter in parameters:
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            continue
+        raise Unbindable(
+            "wrong-signature",
+            f"`{name}` has the parameter `{str(parameter).split(':')[0].split('=')[0]}`; "
+            "a handler is called with positional arguments",
+            f"write {_SHAPES}",
+        )
+    return parameters
+
+
+def _plan(method: Method, inputs: list[tuple[inspect.Parameter, Any]]) -> Converter | None:
+    name = method.handler.name
+    if len(inputs) > 1:
+        extra = ", ".join(f"`{parameter.name}`" for parameter, _ in inputs)
+        raise Unbindable(
+            "wrong-signature",
+            f"`{name}` takes {extra}; a handler takes one input, after the context if it wants one",
+            f"write {_SHAPES}; the first one is the context if it is named `ctx` or annotated `Context`",
+        )
+    if not inputs:
+        return None
+    parameter, annotation = inputs[0]
+    if method.input is None:
+        if parameter.default is not _EMPTY:
+            return None
+        raise Unbindable(
+            "unexpected-input",
+            f"`{name}` takes the input `{parameter.name}`, but {method.owner} declares none",
+            f"declare `input:` on {method.name}, or drop the parameter",
+        )
+    if annotation is _EMPTY:
+        return copy_json
+    try:
+        return plan_input(annotation)
+    except NotConvertible as error:
+        raise Unbindable(
+            "unconvertible-input",
+            f"`{name}` takes `{parameter.name}` of a type that no JSON becomes: {error}",
+            "annotate a dataclass, TypedDict, msgspec Struct, pydantic model, or plain types",
+        ) from error
+
+
+def _code_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function itself, or the `__call__` of an object."""
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def _is_context(parameter: inspect.Parameter, annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        return parameter.name == "ctx" or annotation.rpartition(".")[2].strip("'\" ") == "Context"
+    return parameter.name == "ctx" or annotation is Context
+
+
+def _resolve(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
+    """The annotation as a type; as text where its name is not there at run time (`if TYPE_CHECKING`)."""
+    annotation = parameter.annotation
+    if annotation is _EMPTY or isinstance(annotation, type):
+        return annotation
+    scope = getattr(inspect.unwrap(_code_of(function)), "__globals__", {})
+    holder = types.SimpleNamespace(__annotations__={"it": annotation})
+    try:
+        return typing.get_type_hints(holder, globalns=dict(scope), include_extras=True)["it"]
+    except Exception:
+        return annotation

@@ -1,0 +1,100 @@
+"""One call of a handler: snapshot in, result and effects out. The only place where user code runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from orchestrator.binding.context import Context, Services, effects_of
+from orchestrator.binding.convert import Converter
+from orchestrator.binding.method import Method
+from orchestrator.binding.mistakes import InvalidInput, InvalidResult, hint
+from orchestrator.binding.staging import as_json
+from orchestrator.binding.waits import Choice, check_wait
+from orchestrator.core.events import NO_EFFECTS, HandlerEffects, HandlerWait
+from orchestrator.definition.model import Json
+from orchestrator.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from orchestrator.core.snapshot import Snapshot
+
+
+class Returned(Struct, frozen=True):
+    """What one successful call gives to the commit."""
+
+    result: Json = None
+    choice: str | None = None
+    wait: HandlerWait | None = None
+    effects: HandlerEffects = NO_EFFECTS
+
+
+class BoundHandler:
+    """A function that the definition names, with its calling convention planned."""
+
+    __slots__ = ("_convert", "_function", "_takes_context", "is_async", "method")
+
+    def __init__(
+        self,
+        method: Method,
+        function: Callable[..., Any],
+        *,
+        takes_context: bool,
+        convert: Converter | None,
+        is_async: bool,
+    ) -> None:
+        self.method = method
+        self.is_async = is_async
+        self._function = function
+        self._takes_context = takes_context
+        self._convert = convert
+        """None: the function takes no input."""
+
+    def invoke(self, snapshot: Snapshot, services: Services) -> Returned:
+        """Call a plain function. What it raises passes through; see `failure_of`."""
+        context = Context(self.method, snapshot, services) if self._takes_context else None
+        return self._conclude(context, self._function(*self._arguments(context, snapshot)))
+
+    async def async_invoke(self, snapshot: Snapshot, services: Services) -> Returned:
+        """Call an `async def` function in the running loop."""
+        context = Context(self.method, snapshot, services) if self._takes_context else None
+        return self._conclude(context, await self._function(*self._arguments(context, snapshot)))
+
+    def _arguments(self, context: Context | None, snapshot: Snapshot) -> tuple[Any, ...]:
+        if self._convert is None:
+            return () if context is None else (context,)
+        try:
+            converted = self._convert(snapshot.input)
+        except Exception as error:
+            raise InvalidInput(f"the input of {self.method.owner} does not convert: {error}") from error
+        return (converted,) if context is None else (context, converted)
+
+    def _conclude(self, context: Context | None, returned: object) -> Returned:
+        effects = NO_EFFECTS if context is None else effects_of(context)
+        method = self.method
+        if method.is_wait_for:
+            return Returned(wait=check_wait(returned, method.conditions, method.owner), effects=effects)
+        if isinstance(returned, Choice):
+            _demand_choice(method, returned.word)
+            return Returned(_checked(method, returned.value), returned.word, None, effects)
+        if isinstance(returned, HandlerWait):
+            raise InvalidResult(f"{method.owner} returned a wait; only wait_for handlers wait")
+        return Returned(_checked(method, returned), None, None, effects)
+
+
+def _demand_choice(method: Method, word: str) -> None:
+    if word not in method.choices:
+        advice = hint(word, method.choices)
+        raise InvalidResult(f"{method.owner} chose `{word}`, but no decision has this choice{advice}")
+
+
+def _checked(method: Method, returned: object) -> Json:
+    result = as_json(returned, f"the result of {method.owner}")
+    if method.result is None:
+        return result
+    try:
+        return method.result.check(result)
+    except InvalidValue as problem:
+        text = f"the result of {method.owner} is not {method.result.text}: {problem.message}"
+        raise InvalidResult(text) from problem

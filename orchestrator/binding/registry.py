@@ -1,0 +1,164 @@
+"""The handlers of a flow, found by name in its modules."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import traceback
+from collections.abc import Iterable
+from pathlib import Path as FilePath
+from types import ModuleType
+
+from orchestrator.binding.check import BindingProblem, Unbindable, bind
+from orchestrator.binding.invoke import BoundHandler
+from orchestrator.binding.method import Method, MethodKind, methods_of
+from orchestrator.binding.mistakes import nearest
+from orchestrator.definition.model import Flow, Path
+from orchestrator.errors import DefinitionInvalid
+
+_ABSENT = object()
+
+
+class Bindings:
+    """All handlers of one flow, imported and checked. `search_path` are directories to import from."""
+
+    def __init__(self, flow: Flow, search_path: Iterable[str | FilePath] = (".",)) -> None:
+        self._flow = flow
+        self._handlers: dict[tuple[MethodKind, str], BoundHandler] = {}
+        self._problems: list[BindingProblem] = []
+        self._modules: dict[str, ModuleType | Unbindable] = {}
+        self._has_failed_modules = False
+        make_importable(search_path)
+        importlib.invalidate_caches()
+        self._import_declared()
+        for method in methods_of(flow):
+            self._bind(method)
+
+    def problems(self) -> list[BindingProblem]:
+        """Everything that keeps handlers from being bound, in the order of the definition."""
+        return list(self._problems)
+
+    def execute(self, step: str) -> BoundHandler:
+        """The handler of a step's execute, or of the flow's on_timeout."""
+        return self._handler((MethodKind.EXECUTE, step), (MethodKind.ON_TIMEOUT, step))
+
+    def wait_for(self, step: str) -> BoundHandler:
+        return self._handler((MethodKind.WAIT_FOR, step))
+
+    def rpc(self, name: str) -> BoundHandler:
+        return self._handler((MethodKind.RPC, name))
+
+    def _handler(self, *keys: tuple[MethodKind, str]) -> BoundHandler:
+        for key in keys:
+            if key in self._handlers:
+                return self._handlers[key]
+        kind, name = keys[0]
+        about = "".join(f"; {problem.message}" for problem in self._problems)
+        raise DefinitionInvalid(f"no handler is bound for the {kind} of {name}{about}")
+
+    def _bind(self, method: Method) -> None:
+        try:
+            bound = bind(method, self._find(method.handler.name))
+        except Unbindable as problem:
+            if ":" in method.handler.name or not self._has_failed_modules:
+                self._report(method.path, problem)
+        else:
+            self._handlers[method.kind, method.name] = bound
+
+    def _report(self, path: Path, problem: Unbindable) -> None:
+        self._problems.append(BindingProblem(path, problem.message, problem.advice, problem.name))
+
+    def _import_declared(self) -> None:
+        """A module that does not import is one problem; the handlers that may be in it are not reported."""
+        for position, name in enumerate(self._flow.handlers):
+            module = self._module(name)
+            if isinstance(module, Unbindable):
+                path: Path = ("handlers",) if len(self._flow.handlers) == 1 else ("handlers", position)
+                self._report(path, module)
+                self._has_failed_modules = True
+
+    def _find(self, name: str) -> object:
+        module_name, colon, attribute = name.partition(":")
+        if colon:
+            return self._find_in([module_name], attribute, name)
+        if not self._flow.handlers:
+            raise Unbindable(
+                "no-handlers-module",
+                f"the handler `{name}` has no module to be looked up in",
+                "declare `handlers: some.module` at the top of the flow, or write `some.module:" + name + "`",
+            )
+        return self._find_in(self._flow.handlers, name, name)
+
+    def _find_in(self, modules: Iterable[str], attribute: str, name: str) -> object:
+        names: set[str] = set()
+        for module_name in modules:
+            module = self._module(module_name)
+            if isinstance(module, Unbindable):
+                if ":" in name:
+                    raise module
+                continue
+            found = getattr(module, attribute, _ABSENT)
+            if found is not _ABSENT:
+                return found
+            names |= _functions_of(module)
+        places = " or ".join(f"`{module}`" for module in modules)
+        match = nearest(attribute, names)
+        advice = f"did you mean `{match}`?" if match else f"write `def {attribute}(…)` there"
+        raise Unbindable("unknown-handler", f"there is no function `{attribute}` in {places}", advice)
+
+    def _module(self, name: str) -> ModuleType | Unbindable:
+        if name not in self._modules:
+            self._modules[name] = _import(name)
+        return self._modules[name]
+
+
+def make_importable(directories: Iterable[str | FilePath]) -> None:
+    """Put the directories before everything else that Python imports from, the first one first."""
+    for directory in reversed([str(FilePath(each).resolve()) for each in directories]):
+        if directory not in sys.path:
+            sys.path.insert(0, directory)
+
+
+def _import(name: str) -> ModuleType | Unbindable:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+            advice = f"looked for {name.replace('.', '/')}.py; create it there"
+            return Unbindable("unknown-module", f"there is no module `{name}`", advice)
+        return _import_failed(name, error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return _import_failed(name, error)
+
+
+def _import_failed(name: str, error: BaseException) -> Unbindable:
+    text = traceback.format_exception_only(error)[-1].strip().replace("\n", " ")
+    return Unbindable("module-fails", f"importing `{name}` fails: {text}", _where(error))
+
+
+def _where(error: BaseException) -> str:
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f"see {_relative(error.filename)}:{error.lineno}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if "importlib" not in frame.filename and frame.filename != __file__
+    ]
+    if not frames:
+        return "import it in a Python shell to see where"
+    return f"see {_relative(frames[-1].filename)}:{frames[-1].lineno}"
+
+
+def _relative(file: str) -> str:
+    path = FilePath(file)
+    return str(path.relative_to(FilePath.cwd())) if path.is_relative_to(FilePath.cwd()) else file
+
+
+def _functions_of(module: ModuleType) -> set[str]:
+    return {
+        name
+        for name, value in vars(module).items()
+        if callable(value) and not isinstance(value, type) and not name.startswith("_")
+    }
