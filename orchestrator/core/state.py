@@ -165,6 +165,8 @@ class Run(Struct):
     queues: dict[QueueKey, deque[QueuedMessage]] = field(default_factory=dict)
     """Unread messages, ordered by seq."""
     outputs: list[Output] = field(default_factory=list)
+    dropped_count: dict[str, int] = field(default_factory=dict)
+    """Messages that `delivery` discarded, by channel."""
 
     # Indexes, derived from the above; never stored.
     by_step: dict[str, dict[str, None]] = field(default_factory=dict)

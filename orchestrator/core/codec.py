@@ -1,0 +1,29 @@
+"""Changes and executions as bytes: JSON, compact arrays, tagged (state.py, changes.py)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from orchestrator.core.changes import Change
+from orchestrator.core.state import Execution
+
+_ENCODER = msgspec.json.Encoder()
+_CHANGES = msgspec.json.Decoder(list[Change])
+_EXECUTION = msgspec.json.Decoder(Execution)
+
+
+def encode(changes: list[Change]) -> bytes:
+    """The changes of one commit, in order."""
+    return _ENCODER.encode(changes)
+
+
+def decode(body: bytes) -> list[Change]:
+    return _CHANGES.decode(body)
+
+
+def encode_execution(execution: Execution) -> bytes:
+    return _ENCODER.encode(execution)
+
+
+def decode_execution(body: bytes) -> Execution:
+    return _EXECUTION.decode(body)

@@ -1,0 +1,214 @@
+"""Decisions: choose one, evaluate it as a whole, then do it (rules 117-136, language.md 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from orchestrator.core.draft import Draft
+from orchestrator.core.effects import PlannedEffect, apply_effects, plan_effects, require_room
+from orchestrator.core.evaluation import checked, elements, evaluate, holds
+from orchestrator.core.failing import MethodFails, expression_failed
+from orchestrator.core.frame import Frame
+from orchestrator.core.starting import start_step
+from orchestrator.core.state import Execution, RunError, Status
+from orchestrator.definition.model import (
+    DeadEnd,
+    Decision,
+    ForceComplete,
+    ForceCompleteIfChannelsEmpty,
+    ForceFail,
+    GoTo,
+    GoToMany,
+    GracefulComplete,
+    Json,
+    Movement,
+    Outcome,
+    Path,
+    Step,
+)
+
+IsEmpty = Callable[[str], bool]
+"""Whether a channel (all instances of a map) has no unread message."""
+
+
+class PlannedStart(Struct, frozen=True):
+    step: str
+    input: Json
+    options_path: Path | None
+
+
+class PlannedEnd(Struct, frozen=True):
+    """How the decider's branch ends, or the run."""
+
+    has_output: bool = False
+    output: Json = None
+    status: Status | None = None
+    """Set: the run closes now."""
+    reason: str | None = None
+    is_graceful: bool = False
+
+
+class PlannedDecision(Struct, frozen=True):
+    """A decision with every expression evaluated."""
+
+    position: int
+    """In `decide`, from 1."""
+    effects: list[PlannedEffect]
+    cancel: tuple[str, ...]
+    cancel_siblings: tuple[str, ...]
+    starts: list[PlannedStart]
+    end: PlannedEnd | None
+
+
+def plan_decision(
+    draft: Draft, step: Step, execution: Execution, result: Json, choice: str | None, is_empty: IsEmpty
+) -> PlannedDecision:
+    """Choose and evaluate on the run as the draft shows it; raises MethodFails, and does nothing."""
+    frame = Frame(draft, execution, {step.result.name: result})
+    position, decision = _choose(step, choice, frame)
+    planned = _Planner(draft, execution, frame, is_empty).plan(position, decision)
+    require_room(draft, planned.effects)
+    return planned
+
+
+def _choose(step: Step, choice: str | None, frame: Frame) -> tuple[int, Decision]:
+    words = {decision.choice for decision in step.decisions if decision.choice is not None}
+    if choice is not None and choice not in words:
+        known = ", ".join(sorted(words)) or "none"
+        raise MethodFails(
+            "UnknownChoice", f"step {step.name} has no decision for choice {choice}; known: {known}"
+        )
+    for position, decision in enumerate(step.decisions, start=1):
+        if decision.choice == choice and holds(decision.when, frame):
+            return position, decision
+    chosen = f" of choice {choice}" if choice is not None else ""
+    raise MethodFails("NoDecision", f"no decision{chosen} of step {step.name} holds")
+
+
+class _Planner:
+    """Evaluates one decision and, where it has one, its `otherwise`."""
+
+    def __init__(self, draft: Draft, execution: Execution, frame: Frame, is_empty: IsEmpty) -> None:
+        self._draft = draft
+        self._execution = execution
+        self._frame = frame
+        self._is_empty = is_empty
+
+    def plan(self, position: int, decision: Decision) -> PlannedDecision:
+        effects = plan_effects(self._draft, decision.effects, self._frame)
+        outcome = decision.outcome
+        fallback = self._fallback(outcome)
+        starts = [] if fallback is not None else self._starts(outcome)
+        if isinstance(outcome, GoToMany) and not starts and fallback is None:
+            fallback = outcome.otherwise
+            if fallback is None:
+                raise MethodFails("NoDecision", f"no movement of step {self._execution.step} is left")
+        if fallback is not None:
+            rest = self.plan(position, fallback)
+            return PlannedDecision(
+                position,
+                effects + rest.effects,
+                decision.cancel + rest.cancel,
+                decision.cancel_siblings + rest.cancel_siblings,
+                rest.starts,
+                rest.end,
+            )
+        end = None if starts else self._end(outcome)
+        return PlannedDecision(position, effects, decision.cancel, decision.cancel_siblings, starts, end)
+
+    def _fallback(self, outcome: Outcome | None) -> Decision | None:
+        """The `otherwise` of a completion that finds a channel not empty (rule 129)."""
+        if isinstance(outcome, ForceCompleteIfChannelsEmpty) and not all(
+            self._is_empty(channel) for channel in outcome.channels
+        ):
+            return outcome.otherwise
+        return None
+
+    def _starts(self, outcome: Outcome | None) -> list[PlannedStart]:
+        movements: tuple[Movement, ...] = ()
+        if isinstance(outcome, GoTo):
+            movements = (outcome.movement,)
+        elif isinstance(outcome, GoToMany):
+            movements = outcome.movements
+        return [start for movement in movements for start in self._moved(movement)]
+
+    def _moved(self, movement: Movement) -> list[PlannedStart]:
+        target = self._draft.flow.steps[movement.step]
+        options_path = movement.path if movement.options is not None else None
+        starts = []
+        for frame, element in elements(movement.for_each, movement.as_name, movement.when, self._frame):
+            if movement.input is not None:
+                given = evaluate(movement.input, frame)
+            else:
+                given = element if movement.for_each is not None else self._execution.input
+            if target.input is None and movement.input is not None:
+                raise expression_failed(f"step {target.name} takes no input")
+            value = None if target.input is None else checked(given, target.input, f"input of {target.name}")
+            starts.append(PlannedStart(target.name, value, options_path))
+        return starts
+
+    def _end(self, outcome: Outcome | None) -> PlannedEnd:
+        match outcome:
+            case DeadEnd() | None:
+                return PlannedEnd()
+            case ForceFail():
+                reason = evaluate(outcome.reason, self._frame)
+                if not isinstance(reason, str):
+                    raise expression_failed(f"`force_fail` needs a text, not {reason!r}")
+                return PlannedEnd(status=Status.FAILED, reason=reason)
+            case GracefulComplete():
+                return self._completion(outcome.output, is_graceful=True)
+            case ForceComplete() | ForceCompleteIfChannelsEmpty():
+                return self._completion(outcome.output, is_graceful=False)
+            case GoTo() | GoToMany():
+                raise AssertionError("movements are planned before")
+
+    def _completion(self, output: Value | None, *, is_graceful: bool) -> PlannedEnd:
+        status = None if is_graceful else Status.COMPLETED
+        if output is None:
+            return PlannedEnd(status=status, is_graceful=is_graceful)
+        value = evaluate(output, self._frame)
+        if self._draft.flow.output is not None:
+            value = checked(value, self._draft.flow.output, "output")
+        return PlannedEnd(has_output=True, output=value, status=status, is_graceful=is_graceful)
+
+
+def apply_decision(
+    draft: Draft, execution: Execution, planned: PlannedDecision, handler_cancels: tuple[str, ...] = ()
+) -> None:
+    """Effects in the order written, cancels, then what it ends and starts."""
+    apply_effects(draft, planned.effects)
+    for victim in _cancelled(draft, execution, planned, handler_cancels):
+        draft.cancel(victim)
+    draft.end_step(execution, "completed", decision=planned.position)
+    for start in planned.starts:
+        start_step(draft, start.step, start.input, origin=execution.id, options_path=start.options_path)
+    if planned.end is not None:
+        _apply_end(draft, execution, planned.end)
+
+
+def _cancelled(
+    draft: Draft, execution: Execution, planned: PlannedDecision, handler_cancels: tuple[str, ...]
+) -> list[Execution]:
+    """Computed once, never the decider, before anything is started (rules 131-133)."""
+    victims: dict[str, Execution] = {}
+    for step in (*planned.cancel, *handler_cancels):
+        victims.update((victim.id, victim) for victim in draft.active_of_step(step))
+    if planned.cancel_siblings:
+        siblings = draft.active_of_origin(execution.origin)
+        victims.update((s.id, s) for s in siblings if s.step in planned.cancel_siblings)
+    victims.pop(execution.id, None)
+    return list(victims.values())
+
+
+def _apply_end(draft: Draft, execution: Execution, end: PlannedEnd) -> None:
+    if end.has_output:
+        draft.add_output(execution, end.output)
+    if end.is_graceful:
+        draft.request_completion()
+    if end.status is Status.FAILED:
+        draft.close(end.status, RunError("force_fail", end.reason or "", execution.id))
+    elif end.status is not None:
+        draft.close(end.status)

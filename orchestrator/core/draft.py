@@ -1,0 +1,350 @@
+"""A run as it will be after the changes decided so far: reads fall through to the run, which stays untouched.
+
+Every method that changes something records exactly one change. The cost of a draft is that of its changes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import chain, islice
+
+from orchestrator.core import changes as c
+from orchestrator.core.events import Failure, Record
+from orchestrator.core.evolve import (
+    accepted,
+    retried,
+    satisfied,
+    skipped,
+    taken_messages,
+    wait_queues,
+    with_fired_timers,
+)
+from orchestrator.core.state import (
+    Execution,
+    Output,
+    PendingCondition,
+    Phase,
+    QueuedMessage,
+    QueueKey,
+    Run,
+    RunError,
+    Status,
+)
+from orchestrator.definition.model import Delivery, Flow, Json
+from orchestrator.errors import ChannelFull
+
+
+class DraftQueue:
+    """Unread messages of one queue: `head` of the stored ones are taken, some came back, some are new."""
+
+    __slots__ = ("_appended", "_head", "_returned", "_stored")
+
+    def __init__(self, stored: deque[QueuedMessage] | None) -> None:
+        self._stored: Sequence[QueuedMessage] = stored if stored is not None else ()
+        self._head = 0
+        self._returned: list[QueuedMessage] = []
+        self._appended: list[QueuedMessage] = []
+
+    def __len__(self) -> int:
+        return len(self._stored) - self._head + len(self._returned) + len(self._appended)
+
+    def append(self, message: QueuedMessage) -> None:
+        self._appended.append(message)
+
+    def give_back(self, messages: list[QueuedMessage]) -> None:
+        self._returned = sorted([*self._returned, *messages], key=lambda message: message.seq)
+
+    def take(self, count: int) -> list[QueuedMessage]:
+        """The `count` oldest, removed."""
+        taken = []
+        for _ in range(count):
+            stored = self._stored[self._head] if self._head < len(self._stored) else None
+            if self._returned and (stored is None or self._returned[0].seq < stored.seq):
+                taken.append(self._returned.pop(0))
+            elif stored is not None:
+                self._head += 1
+                taken.append(stored)
+            else:
+                taken.append(self._appended.pop(0))
+        return taken
+
+    def __iter__(self) -> Iterator[QueuedMessage]:
+        stored = islice(self._stored, self._head, None)
+        return iter(sorted(chain(self._returned, stored, self._appended), key=lambda message: message.seq))
+
+
+class Draft:
+    """What one commit does to `run`, at time `at`."""
+
+    def __init__(self, flow: Flow, run: Run, at: datetime) -> None:
+        self.flow = flow
+        self.run = run
+        self.at = at
+        self.changes: list[c.Change] = []
+        self.status = run.status
+        self.is_completing = run.is_completing
+        self.dirty_queues: dict[QueueKey, None] = {}
+        """Queues that got messages since the waits were last looked at."""
+        self._executions: dict[str, Execution | None] = {}
+        self._queues: dict[QueueKey, DraftQueue] = {}
+        self._waiters: dict[QueueKey, list[str]] = {}
+        self._attributes: dict[str, Json] = {}
+        self._map_entries: dict[str, dict[str, Json]] = {}
+        self._counters: dict[str, int] = {}
+        self._next_seq = run.next_seq
+        self._next_order = run.next_order
+        self._active_count = len(run.executions)
+
+    # --- Executions ---
+
+    def execution(self, execution_id: str) -> Execution | None:
+        """The active execution of this id."""
+        if execution_id in self._executions:
+            return self._executions[execution_id]
+        return self.run.executions.get(execution_id)
+
+    @property
+    def active_count(self) -> int:
+        return self._active_count
+
+    def active(self) -> list[Execution]:
+        stored = (e for e in self.run.executions.values() if e.id not in self._executions)
+        return [*stored, *(e for e in self._executions.values() if e is not None)]
+
+    def active_of_step(self, step: str) -> list[Execution]:
+        stored = self.run.by_step.get(step, ())
+        new = (e.id for e in self._executions.values() if e is not None and e.step == step)
+        return self._alive(dict.fromkeys(chain(stored, new)))
+
+    def active_of_origin(self, origin: str) -> list[Execution]:
+        stored = self.run.by_origin.get(origin, ())
+        new = (e.id for e in self._executions.values() if e is not None and e.origin == origin)
+        return self._alive(dict.fromkeys(chain(stored, new)))
+
+    def _alive(self, ids: dict[str, None]) -> list[Execution]:
+        return [execution for i in ids if (execution := self.execution(i)) is not None]
+
+    def waiting_on(self, key: QueueKey) -> Iterator[Execution]:
+        """Waiting executions that a message there may satisfy, oldest accepted wait first."""
+        for execution_id in chain(self.run.waiters.get(key, ()), tuple(self._waiters.get(key, ()))):
+            execution = self.execution(execution_id)
+            if execution is not None and execution.phase is Phase.WAITING:
+                yield execution
+
+    def queue_step(self, execution: Execution) -> None:
+        self._counters[execution.step] = execution.number
+        self._executions[execution.id] = execution
+        self._active_count += 1
+        self.changes.append(c.StepQueued(execution))
+
+    def next_number(self, step: str) -> int:
+        return self._counters.get(step, self.run.counters.get(step, 0)) + 1
+
+    def accept_wait(
+        self,
+        execution: Execution,
+        combinator: str,
+        conditions: tuple[PendingCondition, ...],
+        groups: tuple[tuple[int, ...], ...],
+        due_at: datetime | None,
+        locals: dict[str, Json],
+    ) -> Execution:
+        change = c.WaitAccepted(
+            execution.id, self._next_order, combinator, conditions, groups, due_at, locals
+        )
+        self._next_order += 1
+        execution = self._put(change, accepted(execution, change))
+        assert execution.wait is not None
+        for key in wait_queues(execution.wait):
+            self._waiters.setdefault(key, []).append(execution.id)
+        return execution
+
+    def fire_timers(
+        self, execution: Execution, conditions: tuple[int, ...], due_at: datetime | None
+    ) -> Execution:
+        change = c.TimersFired(execution.id, conditions, due_at)
+        return self._put(change, with_fired_timers(execution, change))
+
+    def satisfy_wait(
+        self,
+        execution: Execution,
+        winners: tuple[int, ...],
+        fired: tuple[int, ...],
+        counts: dict[int, int],
+    ) -> Execution:
+        """End the wait; `counts`: how many messages each winning condition takes, in declared order."""
+        wait = execution.wait
+        assert wait is not None
+        messages: dict[int, tuple[QueuedMessage, ...]] = {}
+        for index, count in counts.items():
+            condition = wait.conditions[index]
+            assert condition.channel is not None
+            messages[index] = tuple(self._queue((condition.channel, condition.key)).take(count))
+        taken = tuple((index, tuple(m.seq for m in group)) for index, group in messages.items() if group)
+        change = c.WaitSatisfied(execution.id, self.at, winners, fired, taken)
+        return self._put(change, satisfied(execution, change, messages))
+
+    def skip_wait(self, execution: Execution, failure: Failure, attempts: int) -> Execution:
+        change = c.WaitSkipped(execution.id, self.at, failure, attempts)
+        return self._put(change, skipped(execution, change))
+
+    def retry(
+        self, execution: Execution, failure: Failure, due_at: datetime, first_attempt_at: datetime
+    ) -> Execution:
+        change = c.AttemptFailed(execution.id, due_at, failure, first_attempt_at)
+        return self._put(change, retried(execution, change))
+
+    def end_step(
+        self,
+        execution: Execution,
+        how: str,
+        failure: Failure | None = None,
+        decision: int | None = None,
+    ) -> None:
+        self.changes.append(c.StepEnded(execution.id, how, failure, decision))
+        self._executions[execution.id] = None
+        self._active_count -= 1
+
+    def cancel(self, execution: Execution) -> None:
+        """End it without effects; what its wait consumed goes back (rules 109, 110)."""
+        self.return_messages(execution)
+        self.end_step(execution, "cancelled")
+
+    def _put(self, change: c.Change, execution: Execution) -> Execution:
+        self.changes.append(change)
+        self._executions[execution.id] = execution
+        return execution
+
+    # --- Messages ---
+
+    def _queue(self, key: QueueKey) -> DraftQueue:
+        queue = self._queues.get(key)
+        if queue is None:
+            queue = self._queues[key] = DraftQueue(self.run.queues.get(key))
+        return queue
+
+    def queue_size(self, key: QueueKey) -> int:
+        queue = self._queues.get(key)
+        return len(queue) if queue is not None else len(self.run.queues.get(key, ()))
+
+    def queue_keys(self, channel: str) -> list[str]:
+        """Sorted instances of a channel map that have unread messages (rule 95)."""
+        keys = {
+            key for name, key in chain(self.run.queues, self._queues) if name == channel and key is not None
+        }
+        return sorted(key for key in keys if self.queue_size((channel, key)))
+
+    def channel_size(self, channel: str) -> int:
+        """Unread messages, over all instances of a map."""
+        if self.flow.channels[channel].is_map:
+            return sum(self.queue_size((channel, key)) for key in self.queue_keys(channel))
+        return self.queue_size((channel, None))
+
+    def publish(self, channel: str, key: str | None, value: Json) -> None:
+        """Raises ChannelFull."""
+        self.require_room(channel, key, 1)
+        declared = self.flow.channels[channel]
+        queue = self._queue((channel, key))
+        if declared.delivery is Delivery.LATEST and len(queue):
+            self._drop(channel, key, queue.take(len(queue)))
+        message = QueuedMessage(self._next_seq, value)
+        self._next_seq += 1
+        queue.append(message)
+        self.dirty_queues[(channel, key)] = None
+        self.changes.append(c.MessageQueued(channel, key, message))
+
+    def require_room(self, channel: str, key: str | None, count: int) -> None:
+        capacity = self.flow.channels[channel].capacity
+        if capacity is None:
+            return
+        size = self.queue_size((channel, key))
+        if size + count > capacity:
+            raise ChannelFull(
+                f"channel {channel} holds {size} of at most {capacity} unread messages; "
+                f"{count} more would be too many",
+                channel=channel,
+                key=key,
+            )
+
+    def return_messages(self, execution: Execution) -> None:
+        for (channel, key), messages in taken_messages(execution).items():
+            queue = self._queue((channel, key))
+            queue.give_back(messages)
+            self.dirty_queues[(channel, key)] = None
+            self.changes.append(c.MessagesReturned(channel, key, tuple(messages)))
+            if self.flow.channels[channel].delivery is Delivery.LATEST and len(queue) > 1:
+                self._drop(channel, key, queue.take(len(queue) - 1))
+
+    def drop_unread(self, key: QueueKey) -> None:
+        queue = self._queue(key)
+        if len(queue):
+            self._drop(*key, queue.take(len(queue)))
+
+    def _drop(self, channel: str, key: str | None, messages: list[QueuedMessage]) -> None:
+        self.changes.append(c.MessagesDropped(channel, key, tuple(m.seq for m in messages)))
+
+    # --- Attributes ---
+
+    def attribute(self, name: str) -> Json:
+        """The value of a plain attribute; null when unset."""
+        if name in self._attributes:
+            return self._attributes[name]
+        return self.run.attributes.get(name)
+
+    def map_entries(self, name: str) -> dict[str, Json]:
+        """The set entries of an attribute map."""
+        touched = self._map_entries.get(name)
+        stored = self.run.attribute_maps.get(name, {})
+        if touched is None:
+            return stored
+        merged = {**stored, **touched}
+        return {key: value for key, value in merged.items() if value is not None}
+
+    def write(self, name: str, key: str | None, value: Json) -> None:
+        """Set, or delete with null (rule 98); a map without key: all its entries."""
+        is_map = self.flow.attributes[name].is_map
+        if is_map and key is None:
+            entries = self.map_entries(name)
+            if value is None:
+                self._map_entries[name] = dict.fromkeys(entries)
+                if entries:
+                    self.changes.append(c.AttributeDeleted(name, None))
+                return
+            for entry, entry_value in value.items():
+                self.write(name, entry, entry_value)
+            return
+        if key is not None:
+            self._map_entries.setdefault(name, {})[key] = value
+        else:
+            self._attributes[name] = value
+        self.changes.append(
+            c.AttributeDeleted(name, key) if value is None else c.AttributeSet(name, key, value)
+        )
+
+    # --- The run ---
+
+    def request_completion(self) -> None:
+        if not self.is_completing:
+            self.is_completing = True
+            self.changes.append(c.CompletionRequested())
+
+    def add_output(self, execution: Execution, output: Json) -> None:
+        self.changes.append(c.OutputAdded(Output(execution.step, execution.id, output)))
+
+    def record(self, execution: Execution, record: Record) -> None:
+        self.changes.append(c.EventRecorded(execution.id, record))
+
+    def close(self, status: Status, error: RunError | None = None) -> None:
+        """Cancel what is active and set the terminal status; the first close wins."""
+        if self.status is not Status.RUNNING:
+            return
+        for execution in self.active():
+            self.return_messages(execution)
+        self.status = status
+        self.changes.append(c.RunClosed(status, self.at, error))
+
+    @property
+    def is_open(self) -> bool:
+        return self.status is Status.RUNNING

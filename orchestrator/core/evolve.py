@@ -1,0 +1,316 @@
+"""`evolve`: apply changes to a run. No rules here: what is allowed was decided before."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from orchestrator.core import changes as c
+from orchestrator.core.state import (
+    ConditionResult,
+    Execution,
+    Phase,
+    QueuedMessage,
+    QueueKey,
+    RecoveredFailure,
+    Run,
+    Status,
+    Wait,
+)
+
+
+def evolve(run: Run, changes: Iterable[c.Change]) -> None:
+    """Apply one commit; the run's version grows by one."""
+    for change in changes:
+        _APPLY[type(change)](run, change)
+    run.version += 1
+
+
+def rebuild_indexes(run: Run) -> None:
+    """Derive the indexes of a run loaded from rows."""
+    run.by_step, run.by_origin, run.waiters = {}, {}, {}
+    for execution in run.executions.values():
+        _index(run, execution)
+    waiting = [e for e in run.executions.values() if e.phase is Phase.WAITING and e.wait is not None]
+    for execution in sorted(waiting, key=lambda e: e.wait.order if e.wait else 0):
+        _index_wait(run, execution)
+
+
+# --- How one change alters one execution --------------------------------------------------------------------
+
+
+def accepted(execution: Execution, change: c.WaitAccepted) -> Execution:
+    wait = Wait(change.order, change.combinator, change.conditions, change.groups)
+    return replace(
+        execution,
+        phase=Phase.WAITING,
+        due_at=change.due_at,
+        wait=wait,
+        locals=change.locals,
+        last_failure=None,
+    )
+
+
+def with_fired_timers(execution: Execution, change: c.TimersFired) -> Execution:
+    wait = execution.wait
+    assert wait is not None
+    conditions = tuple(
+        replace(condition, has_fired=True) if index in change.conditions else condition
+        for index, condition in enumerate(wait.conditions)
+    )
+    return replace(execution, wait=replace(wait, conditions=conditions), due_at=change.due_at)
+
+
+def satisfied(
+    execution: Execution, change: c.WaitSatisfied, messages: dict[int, tuple[QueuedMessage, ...]]
+) -> Execution:
+    """Execute is next; `messages` are those taken, by condition index."""
+    wait = execution.wait
+    assert wait is not None
+    fired, winners = set(change.fired), set(change.winners)
+    results = tuple(
+        ConditionResult(index in winners, index in fired, messages.get(index, ()))
+        for index in range(len(wait.conditions))
+    )
+    return _begin_execute(replace(execution, wait=replace(wait, results=results)), change.due_at)
+
+
+def skipped(execution: Execution, change: c.WaitSkipped) -> Execution:
+    failure = recovered(execution, change.failure, change.attempts)
+    return _begin_execute(replace(execution, failure=failure, has_wait_for_failed=True), change.due_at)
+
+
+def retried(execution: Execution, change: c.AttemptFailed) -> Execution:
+    return replace(
+        execution,
+        attempt=execution.attempt + 1,
+        due_at=change.due_at,
+        last_failure=change.failure,
+        first_attempt_at=change.first_attempt_at,
+        has_started=execution.has_started or change.failure.has_started,
+    )
+
+
+def recovered(execution: Execution, failure: c.Failure, attempts: int) -> RecoveredFailure:
+    """What the recovery step learns of a failure (rules 153, 155)."""
+    has_started = execution.has_started or failure.has_started
+    return RecoveredFailure(
+        type=failure.type,
+        message=failure.message,
+        attempts=attempts,
+        step_execution_id=execution.id,
+        progress="NOT_COMPLETED" if has_started else "NOT_STARTED",
+    )
+
+
+def taken_messages(execution: Execution) -> dict[QueueKey, list[QueuedMessage]]:
+    """Messages that the execution consumed and has not yet used up, by queue."""
+    taken: dict[QueueKey, list[QueuedMessage]] = {}
+    wait = execution.wait
+    if wait is None or wait.results is None:
+        return taken
+    for condition, result in zip(wait.conditions, wait.results, strict=True):
+        if result.messages and condition.channel is not None:
+            taken.setdefault((condition.channel, condition.key), []).extend(result.messages)
+    return taken
+
+
+def wait_queues(wait: Wait) -> set[QueueKey]:
+    """The queues whose messages can make the wait hold."""
+    return {
+        (condition.channel, condition.key)
+        for condition in wait.conditions
+        if condition.channel is not None and not condition.is_left_out
+    }
+
+
+def _begin_execute(execution: Execution, due_at: Any) -> Execution:
+    return replace(
+        execution,
+        phase=Phase.EXECUTE,
+        due_at=due_at,
+        attempt=1,
+        first_attempt_at=None,
+        last_failure=None,
+        has_started=False,
+    )
+
+
+# --- Applying to the run ------------------------------------------------------------------------------------
+
+
+def _open(run: Run, change: c.RunOpened) -> None:
+    run.flow_id, run.run_id = change.flow_id, change.run_id
+    run.started_at, run.input, run.request_id = change.at, change.input, change.request_id
+    run.status = Status.RUNNING
+
+
+def _queue_step(run: Run, change: c.StepQueued) -> None:
+    execution = change.execution
+    run.counters[execution.step] = execution.number
+    run.executions[execution.id] = execution
+    _index(run, execution)
+
+
+def _accept_wait(run: Run, change: c.WaitAccepted) -> None:
+    execution = accepted(run.executions[change.execution_id], change)
+    run.executions[change.execution_id] = execution
+    run.next_order = change.order + 1
+    _index_wait(run, execution)
+
+
+def _fire_timers(run: Run, change: c.TimersFired) -> None:
+    run.executions[change.execution_id] = with_fired_timers(run.executions[change.execution_id], change)
+
+
+def _satisfy_wait(run: Run, change: c.WaitSatisfied) -> None:
+    execution = run.executions[change.execution_id]
+    wait = execution.wait
+    assert wait is not None
+    _unindex_wait(run, execution)
+    messages: dict[int, tuple[QueuedMessage, ...]] = {}
+    for index, seqs in change.taken:
+        condition = wait.conditions[index]
+        assert condition.channel is not None
+        messages[index] = _take(run, (condition.channel, condition.key), seqs)
+    run.executions[change.execution_id] = satisfied(execution, change, messages)
+
+
+def _skip_wait(run: Run, change: c.WaitSkipped) -> None:
+    run.executions[change.execution_id] = skipped(run.executions[change.execution_id], change)
+
+
+def _retry(run: Run, change: c.AttemptFailed) -> None:
+    run.executions[change.execution_id] = retried(run.executions[change.execution_id], change)
+
+
+def _end_step(run: Run, change: c.StepEnded) -> None:
+    execution = run.executions.pop(change.execution_id)
+    _unindex_wait(run, execution)
+    _discard(run.by_step, execution.step, execution.id)
+    _discard(run.by_origin, execution.origin, execution.id)
+
+
+def _queue_message(run: Run, change: c.MessageQueued) -> None:
+    run.queues.setdefault((change.channel, change.key), deque()).append(change.message)
+    run.next_seq = max(run.next_seq, change.message.seq + 1)
+
+
+def _return_messages(run: Run, change: c.MessagesReturned) -> None:
+    queue = run.queues.setdefault((change.channel, change.key), deque())
+    for message in sorted(change.messages, key=_seq, reverse=True):
+        if not queue or message.seq < queue[0].seq:
+            queue.appendleft(message)
+        else:
+            insort(queue, message, key=_seq)
+
+
+def _drop_messages(run: Run, change: c.MessagesDropped) -> None:
+    key = (change.channel, change.key)
+    dropped = set(change.seqs)
+    kept = deque(message for message in run.queues.get(key, ()) if message.seq not in dropped)
+    _keep_queue(run, key, kept)
+    run.dropped_count[change.channel] = run.dropped_count.get(change.channel, 0) + len(dropped)
+
+
+def _set_attribute(run: Run, change: c.AttributeSet) -> None:
+    if change.key is None:
+        run.attributes[change.name] = change.value
+    else:
+        run.attribute_maps.setdefault(change.name, {})[change.key] = change.value
+
+
+def _delete_attribute(run: Run, change: c.AttributeDeleted) -> None:
+    if change.key is not None:
+        run.attribute_maps.get(change.name, {}).pop(change.key, None)
+        return
+    run.attributes.pop(change.name, None)
+    run.attribute_maps.pop(change.name, None)
+
+
+def _request_completion(run: Run, _: c.CompletionRequested) -> None:
+    run.is_completing = True
+
+
+def _add_output(run: Run, change: c.OutputAdded) -> None:
+    run.outputs.append(change.output)
+
+
+def _record(run: Run, _: c.EventRecorded) -> None:
+    """Part of history only (rule 55)."""
+
+
+def _close(run: Run, change: c.RunClosed) -> None:
+    run.status, run.closed_at, run.error = Status(change.status), change.at, change.error
+    run.executions, run.by_step, run.by_origin, run.waiters = {}, {}, {}, {}
+    if run.status is not Status.COMPLETED:
+        run.outputs = []
+
+
+def _take(run: Run, key: QueueKey, seqs: tuple[int, ...]) -> tuple[QueuedMessage, ...]:
+    queue = run.queues[key]
+    messages = tuple(queue.popleft() for _ in seqs)
+    assert tuple(message.seq for message in messages) == seqs, "messages are taken oldest first"
+    _keep_queue(run, key, queue)
+    return messages
+
+
+def _keep_queue(run: Run, key: QueueKey, queue: deque[QueuedMessage]) -> None:
+    if queue:
+        run.queues[key] = queue
+    else:
+        run.queues.pop(key, None)
+
+
+def _seq(message: QueuedMessage) -> int:
+    return message.seq
+
+
+def _index(run: Run, execution: Execution) -> None:
+    run.by_step.setdefault(execution.step, {})[execution.id] = None
+    run.by_origin.setdefault(execution.origin, {})[execution.id] = None
+
+
+def _index_wait(run: Run, execution: Execution) -> None:
+    assert execution.wait is not None
+    for key in wait_queues(execution.wait):
+        run.waiters.setdefault(key, OrderedDict())[execution.id] = None
+
+
+def _unindex_wait(run: Run, execution: Execution) -> None:
+    if execution.phase is not Phase.WAITING or execution.wait is None:
+        return
+    for key in wait_queues(execution.wait):
+        _discard(run.waiters, key, execution.id)
+
+
+def _discard(index: dict[Any, Any], key: object, member: str) -> None:
+    members = index[key]
+    del members[member]
+    if not members:
+        del index[key]
+
+
+_APPLY: dict[type, Callable[[Run, Any], None]] = {
+    c.RunOpened: _open,
+    c.StepQueued: _queue_step,
+    c.WaitAccepted: _accept_wait,
+    c.TimersFired: _fire_timers,
+    c.WaitSatisfied: _satisfy_wait,
+    c.WaitSkipped: _skip_wait,
+    c.AttemptFailed: _retry,
+    c.StepEnded: _end_step,
+    c.MessageQueued: _queue_message,
+    c.MessagesReturned: _return_messages,
+    c.MessagesDropped: _drop_messages,
+    c.AttributeSet: _set_attribute,
+    c.AttributeDeleted: _delete_attribute,
+    c.CompletionRequested: _request_completion,
+    c.OutputAdded: _add_output,
+    c.EventRecorded: _record,
+    c.RunClosed: _close,
+}

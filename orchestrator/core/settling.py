@@ -1,0 +1,72 @@
+"""After an event: every wait that holds now ends, oldest accepted first, each on the state the one before left."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+
+from orchestrator.core import changes as c
+from orchestrator.core.draft import Draft
+from orchestrator.core.state import Execution, Phase, QueueKey
+from orchestrator.core.waits import find_win
+from orchestrator.definition.model import Delivery
+
+EnterExecute = Callable[[Draft, Execution], None]
+
+
+class Settling:
+    """Looks only at waits that the commit touched: accepted or fired in it, or on a queue that got messages."""
+
+    def __init__(self, draft: Draft, enter_execute: EnterExecute) -> None:
+        self._draft = draft
+        self._enter_execute = enter_execute
+        self._candidates: list[tuple[int, str, QueueKey | None]] = []
+        self._cursors: dict[QueueKey, Iterator[Execution]] = {}
+        self._touched_queues: dict[QueueKey, None] = {}
+
+    def run(self) -> None:
+        for change in self._draft.changes:
+            if isinstance(change, c.WaitAccepted | c.TimersFired):
+                self._add(self._draft.execution(change.execution_id), None)
+        self._look_at_queues()
+        while self._candidates and self._draft.is_open:
+            _, execution_id, key = heapq.heappop(self._candidates)
+            execution = self._draft.execution(execution_id)
+            if execution is not None and execution.phase is Phase.WAITING:
+                self._try(execution)
+            self._look_at_queues()
+            self._advance(key)
+        self._drop_transient()
+
+    def _try(self, execution: Execution) -> None:
+        assert execution.wait is not None
+        win = find_win(execution.wait, self._draft.at, self._draft.queue_size)
+        if win is not None:
+            execution = self._draft.satisfy_wait(execution, win.winners, win.fired, win.counts)
+            self._enter_execute(self._draft, execution)
+
+    def _look_at_queues(self) -> None:
+        """A queue that got messages is looked at from its oldest waiter on."""
+        while self._draft.dirty_queues:
+            key, _ = self._draft.dirty_queues.popitem()
+            self._touched_queues[key] = None
+            self._cursors[key] = self._draft.waiting_on(key)
+            self._advance(key)
+
+    def _advance(self, key: QueueKey | None) -> None:
+        """Put the next waiter of the queue in line, as long as there is something to take."""
+        if key is None or self._draft.queue_size(key) == 0:
+            return
+        self._add(next(self._cursors[key], None), key)
+
+    def _add(self, execution: Execution | None, key: QueueKey | None) -> None:
+        if execution is not None and execution.wait is not None:
+            heapq.heappush(self._candidates, (execution.wait.order, execution.id, key))
+
+    def _drop_transient(self) -> None:
+        """A message that no wait could take in the commit that published it is dropped."""
+        if not self._draft.is_open:
+            return
+        for key in self._touched_queues:
+            if self._draft.flow.channels[key[0]].delivery is Delivery.TRANSIENT:
+                self._draft.drop_unread(key)

@@ -1,0 +1,112 @@
+"""What a handler may see of its run, as of the moment it is handed out (rules 51, 54, 102)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from orchestrator.core.draft import Draft
+from orchestrator.core.evaluation import map_key
+from orchestrator.core.frame import Frame, wait_results
+from orchestrator.core.state import Execution, Phase, RecoveredFailure, Run
+from orchestrator.core.tasks import method_options, step_of
+from orchestrator.definition.model import Flow, Json, Load
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """Values are the run's own: whoever hands them to a handler copies them."""
+
+    flow: Flow
+    flow_id: str
+    run_id: str
+    run_attempt: int
+    step: str
+    execution_id: str
+    phase: Phase
+    origin: str
+    attempt: int
+    first_attempt_at: datetime | None
+    input: Json
+    wait: dict[str, Json]
+    attributes: dict[str, Json]
+    """Plain attributes that are set."""
+    attribute_maps: dict[str, dict[str, Json]]
+    """Loaded maps (or loaded entries of them)."""
+    partly_loaded: frozenset[str]
+    """Maps of which only named entries are loaded."""
+    channel_sizes: dict[str, int]
+    map_channel_sizes: dict[str, dict[str, int]]
+    """Unread messages of each non-empty instance of a channel map."""
+    messages: dict[str, list[Json]]
+    """Unread messages of loaded channels."""
+    locals: dict[str, Json]
+    failure: RecoveredFailure | None
+    has_wait_for_failed: bool
+    started_at: datetime | None
+    now: datetime
+
+
+def take_snapshot(flow: Flow, run: Run, execution: Execution, now: datetime) -> Snapshot:
+    """Costs in proportion to the plain attributes, the channels and what `loads` asks for."""
+    draft = Draft(flow, run, now)
+    loads = method_options(flow, execution).loads
+    maps, partly = _load_maps(draft, execution, loads)
+    return Snapshot(
+        flow=flow,
+        flow_id=run.flow_id,
+        run_id=run.run_id,
+        run_attempt=run.attempt,
+        step=execution.step,
+        execution_id=execution.id,
+        phase=execution.phase,
+        origin=execution.origin,
+        attempt=execution.attempt,
+        first_attempt_at=execution.first_attempt_at,
+        input=execution.input,
+        wait=wait_results(step_of(flow, execution).wait_for, execution.wait) if execution.wait else {},
+        attributes=dict(run.attributes) if run.attributes else {},
+        attribute_maps=maps,
+        partly_loaded=partly,
+        channel_sizes={name: draft.channel_size(name) for name in flow.channels},
+        map_channel_sizes={
+            name: {key: draft.queue_size((name, key)) for key in draft.queue_keys(name)}
+            for name, channel in flow.channels.items()
+            if channel.is_map
+        },
+        messages=_load_messages(draft, execution, loads),
+        locals=execution.locals,
+        failure=execution.failure,
+        has_wait_for_failed=execution.has_wait_for_failed,
+        started_at=run.started_at,
+        now=now,
+    )
+
+
+def _load_maps(
+    draft: Draft, execution: Execution, loads: tuple[Load, ...]
+) -> tuple[dict[str, dict[str, Json]], frozenset[str]]:
+    maps: dict[str, dict[str, Json]] = {}
+    whole: set[str] = set()
+    for load in loads:
+        if load.attribute is None or not draft.flow.attributes[load.attribute].is_map:
+            continue
+        entries = draft.map_entries(load.attribute)
+        if load.key is None:
+            maps[load.attribute] = dict(entries)
+            whole.add(load.attribute)
+        elif load.attribute not in whole:
+            key = map_key(load.key, Frame(draft, execution))
+            maps.setdefault(load.attribute, {})
+            if key is not None and key in entries:
+                maps[load.attribute][key] = entries[key]
+    return maps, frozenset(set(maps) - whole)
+
+
+def _load_messages(draft: Draft, execution: Execution, loads: tuple[Load, ...]) -> dict[str, list[Json]]:
+    messages: dict[str, list[Json]] = {}
+    for load in loads:
+        if load.channel is not None:
+            key = map_key(load.key, Frame(draft, execution))
+            messages[load.channel] = draft.unread((load.channel, key))
+    return messages

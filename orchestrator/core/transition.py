@@ -1,0 +1,270 @@
+"""The rules of execution: `decide(flow, run, event) -> changes`, pure; `evolve(run, changes)` applies them.
+
+A stale or repeated event gives no changes. A refused client event raises and leaves the run untouched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from orchestrator.core.changes import Change
+from orchestrator.core.decisions import apply_decision, plan_decision
+from orchestrator.core.draft import Draft
+from orchestrator.core.effects import apply_effects, apply_handler_effects, plan_effects, require_room
+from orchestrator.core.evaluation import evaluate
+from orchestrator.core.events import (
+    Event,
+    ExecuteFailed,
+    ExecuteSucceeded,
+    Failure,
+    MessagesPublished,
+    RunStarted,
+    StopRequested,
+    TimerDue,
+    WaitForFailed,
+    WaitForSucceeded,
+)
+from orchestrator.core.evolve import evolve, recovered
+from orchestrator.core.failing import MethodFails, invalid_result
+from orchestrator.core.frame import Frame
+from orchestrator.core.publishing import publish_from_client
+from orchestrator.core.retry import next_attempt_at
+from orchestrator.core.settling import Settling
+from orchestrator.core.starting import start_run, start_step
+from orchestrator.core.state import Execution, Phase, Run, RunError, Status
+from orchestrator.core.tasks import failure_route, method_options, proceeds_on_wait_failure, step_of
+from orchestrator.core.waits import fired_timers, next_timer, plan_wait
+from orchestrator.definition.model import Flow, Json, Step
+from orchestrator.errors import InvalidValue, NotActive
+
+__all__ = ["decide", "evolve"]
+
+
+def decide(flow: Flow, run: Run, event: Event) -> list[Change]:
+    """What `event` changes in `run`. Reads only; costs in proportion to the changes.
+
+    Raises Refused (InvalidValue, NotExternal, ChannelFull, …), NotFound or NotActive for client events.
+    """
+    draft = Draft(flow, run, event.at)
+    try:
+        _HANDLE[type(event)](draft, event)
+    except MethodFails as fails:
+        draft = Draft(flow, run, event.at)  # a failed attempt leaves no trace (rule 48)
+        _fail_attempt(draft, event, fails.failure)
+    _settle(draft)
+    return draft.changes
+
+
+def _settle(draft: Draft) -> None:
+    """Every wait that holds now ends; then the run completes if that was asked for and nothing is active."""
+    Settling(draft, _enter_execute).run()
+    if draft.is_open and draft.is_completing and draft.active_count == 0:
+        draft.close(Status.COMPLETED)
+
+
+# --- Events -------------------------------------------------------------------------------------------------
+
+
+def _start(draft: Draft, event: RunStarted) -> None:
+    start_run(draft, event)
+
+
+def _accept_wait(draft: Draft, event: WaitForSucceeded) -> None:
+    execution = _current(draft, event.execution_id, Phase.WAIT_FOR, event.attempt)
+    if execution is None:
+        return
+    wait_for = step_of(draft.flow, execution).wait_for
+    assert wait_for is not None
+    apply_handler_effects(draft, wait_for.handler, event.effects)
+    frame = Frame(draft, execution)
+    wait = plan_wait(draft, wait_for, event.wait, frame)
+    effects = plan_effects(draft, wait_for.effects, frame)
+    locals = {name: evaluate(value, frame) for name, value in wait_for.locals}
+    require_room(draft, effects)
+    apply_effects(draft, effects)
+    for step in event.effects.cancels:
+        for victim in draft.active_of_step(step):
+            if victim.id != execution.id:
+                draft.cancel(victim)
+    for record in event.effects.records:
+        draft.record(execution, record)
+    draft.accept_wait(
+        execution,
+        wait.combinator,
+        wait.conditions,
+        wait.groups,
+        wait.next_timer_at,
+        {**event.effects.locals, **locals},
+    )
+
+
+def _succeed(draft: Draft, event: ExecuteSucceeded) -> None:
+    execution = _current(draft, event.execution_id, Phase.EXECUTE, event.attempt)
+    if execution is None:
+        return
+    step = step_of(draft.flow, execution)
+    result = _checked_result(step, event.result)
+    before = Draft(draft.flow, draft.run, draft.at)
+    apply_handler_effects(draft, step.execute, event.effects)
+    for record in event.effects.records:
+        draft.record(execution, record)
+    _take_decision(draft, execution, result, event.choice, before=before, cancels=event.effects.cancels)
+
+
+def _checked_result(step: Step, result: Json) -> Json:
+    if step.execute is None or step.result.type is None:
+        return result
+    try:
+        return step.result.type.check(result)
+    except InvalidValue as error:
+        raise invalid_result(f"result of {step.execute.name}: {error.message}") from None
+
+
+def _fail(draft: Draft, event: ExecuteFailed | WaitForFailed) -> None:
+    phase = Phase.EXECUTE if isinstance(event, ExecuteFailed) else Phase.WAIT_FOR
+    execution = _current(draft, event.execution_id, phase, event.attempt)
+    if execution is not None:
+        _fail_method(draft, execution, event.failure, event.started_at)
+
+
+def _fire_timers(draft: Draft, event: TimerDue) -> None:
+    execution = draft.execution(event.execution_id)
+    if execution is None or execution.phase is not Phase.WAITING or execution.wait is None:
+        return
+    wait = execution.wait
+    fired = fired_timers(wait, event.at)
+    new = tuple(index for index in fired if not wait.conditions[index].has_fired)
+    if new:
+        left = (c for index, c in enumerate(wait.conditions) if index not in fired)
+        draft.fire_timers(execution, new, next_timer(left))
+
+
+def _publish(draft: Draft, event: MessagesPublished) -> None:
+    _require_open(draft)
+    publish_from_client(draft, event)
+
+
+def _stop(draft: Draft, event: StopRequested) -> None:
+    """Rules 187-189; the first accepted stop decides (rule 20)."""
+    _require_open(draft)
+    if event.stop == "fail":
+        message = event.reason or "the flow was failed by a client"
+        draft.close(Status.FAILED, RunError("stopped", message))
+    else:
+        draft.close(Status.TERMINATED if event.stop == "terminate" else Status.CANCELED)
+
+
+def _require_open(draft: Draft) -> None:
+    if not draft.is_open:
+        run = draft.run
+        raise NotActive(
+            f"run {run.flow_id} is closed: {run.status}", flow_id=run.flow_id, status=str(run.status)
+        )
+
+
+def _current(draft: Draft, execution_id: str, phase: Phase, attempt: int) -> Execution | None:
+    """The execution that an attempt belongs to; None when the attempt is stale."""
+    execution = draft.execution(execution_id)
+    if not draft.is_open or execution is None or execution.phase is not phase or execution.attempt != attempt:
+        return None
+    return execution
+
+
+# --- Execute and its decision -------------------------------------------------------------------------------
+
+
+def _enter_execute(draft: Draft, execution: Execution) -> None:
+    """The wait is over. A step without handler decides in this very commit."""
+    step = step_of(draft.flow, execution)
+    if step.execute is not None:
+        return
+    try:
+        _take_decision(draft, execution, None, None, before=draft, cancels=())
+    except MethodFails as fails:
+        _fail_method(draft, execution, fails.failure)
+
+
+def _take_decision(
+    draft: Draft,
+    execution: Execution,
+    result: Json,
+    choice: str | None,
+    *,
+    before: Draft,
+    cancels: tuple[str, ...],
+) -> None:
+    """`before`: the state in which channels must be empty for `force_complete_if_channels_empty`."""
+    step = step_of(draft.flow, execution)
+    planned = plan_decision(
+        draft, step, execution, result, choice, lambda channel: before.channel_size(channel) == 0
+    )
+    apply_decision(draft, execution, planned, cancels)
+
+
+# --- Failure ------------------------------------------------------------------------------------------------
+
+
+def _fail_attempt(draft: Draft, event: Event, failure: Failure) -> None:
+    """A handler succeeded, but what it gave is not accepted, or an expression failed."""
+    assert isinstance(event, WaitForSucceeded | ExecuteSucceeded)
+    execution = draft.execution(event.execution_id)
+    assert execution is not None
+    _fail_method(draft, execution, failure)
+
+
+def _fail_method(draft: Draft, execution: Execution, failure: Failure, started_at: Any = None) -> None:
+    policy = method_options(draft.flow, execution).retry
+    first_at = execution.first_attempt_at or started_at or draft.at
+    due_at = next_attempt_at(policy, failure, execution.attempt, first_at, draft.at)
+    if due_at is not None:
+        draft.retry(execution, failure, due_at, first_at)
+    elif execution.phase is Phase.EXECUTE:
+        _fail_execute(draft, execution, failure)
+    elif proceeds_on_wait_failure(draft.flow, execution):
+        _enter_execute(draft, draft.skip_wait(execution, failure, execution.attempt))
+    else:
+        _fail_run(draft, execution, failure)
+
+
+def _fail_execute(draft: Draft, execution: Execution, failure: Failure) -> None:
+    """Go to the recovery step with the same input (rules 151-153), or fail the run."""
+    route = failure_route(draft.flow, execution)
+    if route is None:
+        _fail_run(draft, execution, failure)
+        return
+    draft.end_step(execution, "failed", failure)
+    takes_input = draft.flow.steps[route.step].input is not None
+    start_step(
+        draft,
+        route.step,
+        execution.input if takes_input else None,
+        origin=execution.id,
+        options_path=route.path if route.options is not None else None,
+        failure=recovered(execution, failure, execution.attempt),
+    )
+
+
+def _fail_run(draft: Draft, execution: Execution, failure: Failure) -> None:
+    """Rule 158."""
+    attempts = execution.attempt
+    draft.end_step(execution, "failed", failure)
+    error = RunError(
+        "step_failed",
+        f"{execution.id} failed: {failure.type}: {failure.message}",
+        execution.id,
+        {"type": failure.type, "message": failure.message, "attempts": attempts},
+    )
+    draft.close(Status.FAILED, error)
+
+
+_HANDLE: dict[type, Callable[[Draft, Any], None]] = {
+    RunStarted: _start,
+    WaitForSucceeded: _accept_wait,
+    WaitForFailed: _fail,
+    ExecuteSucceeded: _succeed,
+    ExecuteFailed: _fail,
+    TimerDue: _fire_timers,
+    MessagesPublished: _publish,
+    StopRequested: _stop,
+}
