@@ -13,6 +13,7 @@ from orchestrator.core.failing import MethodFails, expression_failed
 from orchestrator.core.frame import Frame
 from orchestrator.core.starting import start_step
 from orchestrator.core.state import Execution, RunError, Status
+from orchestrator.definition.expressions import Value
 from orchestrator.definition.model import (
     DeadEnd,
     Decision,

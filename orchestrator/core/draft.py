@@ -229,6 +229,10 @@ class Draft:
         queue = self._queues.get(key)
         return len(queue) if queue is not None else len(self.run.queues.get(key, ()))
 
+    def unread(self, key: QueueKey) -> list[Json]:
+        """Unread values, oldest first."""
+        return [message.value for message in self._queue(key)]
+
     def queue_keys(self, channel: str) -> list[str]:
         """Sorted instances of a channel map that have unread messages (rule 95)."""
         keys = {

@@ -1,6 +1,6 @@
 """What happens to a run: the input of `decide`. Every event says when it happened (`at`, aware UTC).
 
-What one call of a handler did travels in one event, which is the all-or-nothing guarantee in one value (rule 48).
+What one call of a handler did travels in one event: the all-or-nothing guarantee in one value (rule 48).
 """
 
 from __future__ import annotations

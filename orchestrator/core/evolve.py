@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from orchestrator.core import changes as c
+from orchestrator.core.events import Failure
 from orchestrator.core.state import (
     ConditionResult,
     Execution,
@@ -95,7 +96,7 @@ def retried(execution: Execution, change: c.AttemptFailed) -> Execution:
     )
 
 
-def recovered(execution: Execution, failure: c.Failure, attempts: int) -> RecoveredFailure:
+def recovered(execution: Execution, failure: Failure, attempts: int) -> RecoveredFailure:
     """What the recovery step learns of a failure (rules 153, 155)."""
     has_started = execution.has_started or failure.has_started
     return RecoveredFailure(

@@ -1,4 +1,4 @@
-"""After an event: every wait that holds now ends, oldest accepted first, each on the state the one before left."""
+"""After an event: every wait that holds ends, oldest accepted first, each on what the one before left."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EnterExecute = Callable[[Draft, Execution], None]
 
 
 class Settling:
-    """Looks only at waits that the commit touched: accepted or fired in it, or on a queue that got messages."""
+    """Looks only at waits that the commit touched: accepted or fired in it, or on a queue with new messages."""
 
     def __init__(self, draft: Draft, enter_execute: EnterExecute) -> None:
         self._draft = draft

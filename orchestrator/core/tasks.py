@@ -56,9 +56,9 @@ def method_options(flow: Flow, execution: Execution) -> Handler:
     step = step_of(flow, execution)
     options = find_options(flow, execution.options_path)
     if execution.phase is Phase.EXECUTE:
-        return _override(step.execute or _NO_HANDLER, options and options.execute)
+        return _override(step.execute or _NO_HANDLER, options.execute if options else None)
     handler = step.wait_for.handler if step.wait_for else None
-    return _override(handler or _NO_HANDLER, options and options.wait_for)
+    return _override(handler or _NO_HANDLER, options.wait_for if options else None)
 
 
 def failure_route(flow: Flow, execution: Execution) -> Route | None:
