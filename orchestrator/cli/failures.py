@@ -1,0 +1,84 @@
+"""Errors for people and, with `-o json`, for machines; and their exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from orchestrator.cli.terminal import note, paint
+from orchestrator.errors import DefinitionInvalid, OrchestratorError
+
+INTERNAL = 70
+INTERRUPTED = 130
+
+
+def is_json_asked(arguments: Sequence[str]) -> bool:
+    """Does the command line ask for JSON? Read from the words, as it may not even parse."""
+    for at, word in enumerate(arguments):
+        if word == "--":
+            return False
+        if word in {"-o", "--output", "--format"} and arguments[at + 1 : at + 2] in (["json"], ["jsonl"]):
+            return True
+        if word in {"-ojson", "-ojsonl", "--output=json", "--output=jsonl"}:
+            return True
+    return False
+
+
+def report(error: BaseException, is_json: bool) -> int:
+    """Say what went wrong on stderr; the exit code."""
+    if isinstance(error, OrchestratorError):
+        _show(error.type, _text_of(error), _data_of(error), is_json)
+        return error.exit_code
+    if isinstance(error, typer.TyperException):
+        _show("usage", _usage_text(error), {}, is_json)
+        return 2
+    _show("internal", _internal_text(error), {}, is_json)
+    if os.environ.get("ORCHESTRATOR_DEBUG"):
+        traceback.print_exception(error)
+    return INTERNAL
+
+
+def _show(kind: str, text: str, data: dict[str, Any], is_json: bool) -> None:
+    if is_json:
+        note(json.dumps({"error": {"type": kind, "message": text, **data}}, ensure_ascii=False, default=str))
+    else:
+        import sys
+
+        note(f"{paint('error:', 'red', 'bold', stream=sys.stderr)} {text}")
+
+
+def _data_of(error: OrchestratorError) -> dict[str, Any]:
+    if isinstance(error, DefinitionInvalid):
+        return {**error.data, "problems": [problem.concise() for problem in error.problems]}
+    return error.data
+
+
+def _text_of(error: OrchestratorError) -> str:
+    if isinstance(error, DefinitionInvalid) and error.problems:
+        return "\n".join([error.message, *(f"  {problem.concise()}" for problem in error.problems)])
+    return error.message
+
+
+def _usage_text(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    text = error.format_message()
+    return f"{text} (see: {context.command_path} --help)" if context is not None else text
+
+
+def _internal_text(error: BaseException) -> str:
+    where = ""
+    package = Path(__file__).parents[1]
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename.startswith(str(package)):
+            where = f" (at {Path(frame.filename).relative_to(package.parent)}:{frame.lineno})"
+    lines = str(error).splitlines()
+    return (
+        f"internal error: {type(error).__name__}: {lines[0] if lines else 'no message'}{where}; "
+        "this is a bug of orchestrator, please report it (ORCHESTRATOR_DEBUG=1 shows more)"
+    )

@@ -1,0 +1,99 @@
+"""The executable `orchestrator`: commands, errors, exit codes. Heavy imports happen inside commands."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.commands import (
+    describe,
+    graph,
+    history,
+    init,
+    lint,
+    list_runs,
+    publish,
+    render,
+    run,
+    show,
+    start,
+    stop,
+    wait,
+    watch,
+    worker,
+)
+from orchestrator.cli.failures import INTERRUPTED, is_json_asked, report
+
+app = typer.Typer(
+    name="orchestrator",
+    help="Declare flow graphs in YAML, bind Python handlers by name, execute them durably.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def show_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            text = version("orchestrator")
+        except PackageNotFoundError:
+            text = "not installed"
+        typer.echo(f"orchestrator {text}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Declare flow graphs in YAML, bind Python handlers by name, execute them durably."""
+
+
+for name, command in {
+    "init": init.init,
+    "lint": lint.lint,
+    "graph": graph.graph,
+    "render": render.render,
+    "show": show.show,
+    "run": run.run,
+    "start": start.start,
+    "worker": worker.worker,
+    "publish": publish.publish,
+    "describe": describe.describe,
+    "history": history.history,
+    "list": list_runs.list_runs,
+    "wait": wait.wait,
+    "watch": watch.watch,
+    "stop": stop.stop,
+}.items():
+    app.command(name)(command)
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run one command line; the exit code."""
+    try:
+        code = app(list(arguments), prog_name="orchestrator", standalone_mode=False)
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone (`… | head`): nothing more to say, nor at interpreter exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        return report(error, is_json_asked(arguments))
+    return code if isinstance(code, int) else 0
+
+
+def main() -> None:
+    sys.exit(invoke(sys.argv[1:]))

@@ -1,0 +1,82 @@
+"""Where the store and the flows are: flag, else environment, else pyproject.toml, else default."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import UsageError
+
+DEFAULT_DB = "sqlite:///orchestrator.db"
+DEFAULT_FLOWS = "flows"
+
+
+@dataclass(frozen=True)
+class Settings:
+    db: str
+    """SQLAlchemy URL."""
+    flows: tuple[Path, ...]
+    is_flows_default: bool
+    """Nobody named the flows: a missing default directory is no mistake."""
+
+
+def resolve_settings(
+    db: str | None,
+    flows: Sequence[str] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+) -> Settings:
+    environment = os.environ if environment is None else environment
+    configured = _read_pyproject(Path.cwd() if directory is None else directory)
+    named = list(flows or ()) or _split(environment.get("ORCHESTRATOR_FLOWS")) or _listed(configured)
+    return Settings(
+        db=check_url(db or environment.get("ORCHESTRATOR_DB") or _configured_db(configured) or DEFAULT_DB),
+        flows=tuple(Path(path) for path in named or [DEFAULT_FLOWS]),
+        is_flows_default=not named,
+    )
+
+
+def check_url(url: str) -> str:
+    if "://" in url:
+        return url
+    raise UsageError(
+        f"`{url}` is not a database URL; for a SQLite file write: --db sqlite:///{url}",
+        db=url,
+    )
+
+
+def _split(paths: str | None) -> list[str]:
+    return [path for path in (paths or "").split(os.pathsep) if path]
+
+
+def _read_pyproject(directory: Path) -> Mapping[str, Any]:
+    path = directory / "pyproject.toml"
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot read pyproject.toml: {error}") from None
+    table = document.get("tool", {}).get("orchestrator", {})
+    return table if isinstance(table, dict) else {}
+
+
+def _configured_db(configured: Mapping[str, Any]) -> str | None:
+    db = configured.get("db")
+    if db is None or isinstance(db, str):
+        return db
+    raise UsageError("pyproject.toml: [tool.orchestrator] db must be text, a database URL")
+
+
+def _listed(configured: Mapping[str, Any]) -> list[str]:
+    flows = configured.get("flows", [])
+    if isinstance(flows, str):
+        return [flows]
+    if isinstance(flows, list) and all(isinstance(path, str) for path in flows):
+        return flows
+    raise UsageError("pyproject.toml: [tool.orchestrator] flows must be a path or a list of paths")

@@ -1,0 +1,210 @@
+"""Runs as text: the head, what is active, what came out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from orchestrator.cli.layout import columns, cut
+from orchestrator.cli.output import compact
+from orchestrator.cli.spans import format_moment, format_span, format_until, parse_moment
+from orchestrator.cli.terminal import paint
+
+STATUS_COLOURS = {
+    "RUNNING": "blue",
+    "COMPLETED": "green",
+    "FAILED": "red",
+    "CANCELED": "yellow",
+    "TERMINATED": "yellow",
+}
+PHASE_COLOURS = {"queued": "dim", "waiting": "magenta", "running": "blue", "backing_off": "yellow"}
+OWN_HEAD_FIELDS = ("flow_id", "flow", "status", "started_at", "closed_at")
+
+
+def status_text(status: str) -> str:
+    return paint(status, STATUS_COLOURS.get(status, "bold"), "bold", stream=sys.stdout)
+
+
+def dim(text: str) -> str:
+    return paint(text, "dim", stream=sys.stdout)
+
+
+def title(text: str) -> str:
+    return paint(text, "bold", stream=sys.stdout)
+
+
+def run_as_text(run: Mapping[str, Any], now: datetime) -> str:
+    """`describe` and the end of `run`."""
+    return "\n".join([*_head(run, now), *_error(run), *_active(run, now), *_state(run), *_outputs(run)])
+
+
+def _head(run: Mapping[str, Any], now: datetime) -> Iterator[str]:
+    yield f"{title(run['flow_id'])}  {run['flow']}  {status_text(run['status'])}"
+    started, closed = parse_moment(run.get("started_at")), parse_moment(run.get("closed_at"))
+    if started is not None:
+        span = format_span((closed or now) - started)
+        how_long = f"took {span}" if closed else f"{span} ago"
+        yield dim(f"  started {format_moment(started)}, {how_long}; run {run['run_id']}")
+
+
+def _error(run: Mapping[str, Any]) -> Iterator[str]:
+    error = run.get("error")
+    if not error:
+        return
+    at = f" at {error['step_execution_id']}" if error.get("step_execution_id") else ""
+    red = paint(f"{error['type']}{at}: {error['message']}", "red", stream=sys.stdout)
+    yield f"  {title('error')}  {red}"
+    failure = error.get("failure")
+    if failure:
+        attempts = failure.get("attempts")
+        after = f" (after {attempts} attempt{'s' if attempts != 1 else ''})" if attempts else ""
+        yield dim(f"    {failure.get('type')}: {cut(str(failure.get('message')), 200)}{after}")
+
+
+def _active(run: Mapping[str, Any], now: datetime) -> Iterator[str]:
+    if not run.get("active"):
+        return
+    yield title("  active")
+    rows = [
+        [
+            f"    {execution['step_execution_id']}",
+            paint(execution["phase"], PHASE_COLOURS.get(execution["phase"], "bold"), stream=sys.stdout),
+            what_for(execution, now),
+        ]
+        for execution in run["active"]
+    ]
+    yield from ("".join(row).rstrip() for row in columns(rows))
+
+
+def what_for(execution: Mapping[str, Any], now: datetime) -> str:
+    """Why an execution is not done: what it waits for, its attempt, its last failure."""
+    parts = []
+    if execution.get("wait"):
+        parts.append(wait_text(execution["wait"], now))
+    if execution.get("attempt", 1) > 1:
+        parts.append(f"attempt {execution['attempt']}")
+    due = parse_moment(execution.get("next_attempt_at"))
+    if due is not None:
+        parts.append(format_until(due, now))
+    failure = execution.get("last_failure")
+    if failure:
+        parts.append(f"last: {failure.get('type')}: {cut(str(failure.get('message')), 60)}")
+    return ", ".join(parts)
+
+
+def wait_text(wait: Mapping[str, Any], now: datetime) -> str:
+    """`contractEditToken.for 1`; `approval or deadline in 2.0s`."""
+    joints = {"any_of": " or ", "all_of": " and ", "until": " and "}
+    parts = []
+    for combinator, conditions in wait.items():
+        if combinator == "any_combination_of":
+            parts.append(" or ".join(_group_text(group, now) for group in conditions))
+        elif isinstance(conditions, list):
+            joint = joints.get(combinator, ", ")
+            parts.append(joint.join(condition_text(condition, now) for condition in conditions))
+        elif isinstance(conditions, dict):
+            parts.append(condition_text(conditions, now))
+    return "for " + ", ".join(part for part in parts if part)
+
+
+def _group_text(group: Any, now: datetime) -> str:
+    members = group if isinstance(group, list) else [group]
+    return " and ".join(condition_text(member, now) for member in members)
+
+
+def condition_text(condition: Any, now: datetime) -> str:
+    if not isinstance(condition, dict):
+        return str(condition)
+    fires_at = parse_moment(condition.get("fires_at"))
+    if fires_at is not None:
+        return f"{condition.get('id', 'timer')} {format_until(fires_at, now)}"
+    name = condition.get("channel") or condition.get("subflow") or condition.get("join") or condition.get("id")
+    key = f"[{condition['key']}]" if condition.get("key") is not None else ""
+    counts = [f".{count} {condition[count]}" for count in ("for", "at_least", "at_most") if count in condition]
+    return f"{name}{key}{''.join(counts)}"
+
+
+def _state(run: Mapping[str, Any]) -> Iterator[str]:
+    attributes = run.get("attributes") or {}
+    if attributes:
+        yield title("  attributes")
+        for row in columns([[f"    {name}", compact(value, 100)] for name, value in attributes.items()]):
+            yield "".join(row)
+    channels = {name: state for name, state in (run.get("channels") or {}).items() if state["size"]}
+    if channels:
+        yield title("  unread messages")
+        for row in columns([[f"    {name}", _unread(state)] for name, state in channels.items()]):
+            yield "".join(row)
+
+
+def _unread(state: Mapping[str, Any]) -> str:
+    text = str(state["size"])
+    if state.get("keys"):
+        text += " (" + ", ".join(f"{key}: {size}" for key, size in state["keys"].items()) + ")"
+    if state.get("messages"):
+        text += "  " + compact(state["messages"], 100)
+    return text
+
+
+def _outputs(run: Mapping[str, Any]) -> Iterator[str]:
+    for output in run.get("outputs") or []:
+        yield title(f"  output of {output['step_execution_id']}")
+        value = output["output"]
+        if isinstance(value, list) and value:
+            yield from (f"    {compact(element, 10_000)}" for element in value)
+        else:
+            yield f"    {compact(value, 10_000)}"
+
+
+def runs_as_text(runs: list[Mapping[str, Any]], now: datetime) -> str:
+    """`list`: one line a run."""
+    rows = []
+    for run in runs:
+        started, closed = parse_moment(run.get("started_at")), parse_moment(run.get("closed_at"))
+        span = (closed or now) - started if started else timedelta()
+        rows.append(
+            [run["flow_id"], run["flow"], run["status"], format_moment(started), format_span(span), _summary(run)]
+        )
+    lines = columns([["FLOW ID", "FLOW", "STATUS", "STARTED", "TOOK", "ACTIVE"], *rows])
+    texts = [title("".join(lines[0]))]
+    for row, run in zip(lines[1:], runs, strict=True):
+        row[2] = row[2].replace(run["status"], status_text(run["status"]), 1)
+        texts.append("".join(row).rstrip())
+    return "\n".join(texts)
+
+
+def _summary(run: Mapping[str, Any]) -> str:
+    active = run.get("active") or []
+    counts: dict[str, int] = {}
+    for execution in active:
+        counts[execution["step"]] = counts.get(execution["step"], 0) + 1
+    return ", ".join(step if count == 1 else f"{step} ×{count}" for step, count in counts.items())
+
+
+def history_as_text(commits: list[Mapping[str, Any]]) -> str:
+    """`history`: one line a commit, times counted from the first."""
+    if not commits:
+        return ""
+    first = parse_moment(commits[0]["at"])
+    rows = []
+    for commit in commits:
+        at = parse_moment(commit["at"])
+        offset = f"+{format_span(at - first)}" if at and first else ""
+        known = {"version", "at", "event", "step_execution_id"}
+        rest = {name: value for name, value in commit.items() if name not in known and value not in (None, [], {})}
+        rows.append(
+            [
+                str(commit["version"]).rjust(4),
+                offset.rjust(8),
+                str(commit.get("step_execution_id") or ""),
+                str(commit["event"]),
+                _details(rest),
+            ]
+        )
+    return "\n".join("".join(row).rstrip() for row in columns(rows))
+
+
+def _details(rest: Mapping[str, Any]) -> str:
+    return dim("  ".join(f"{name}={compact(value, 80)}" for name, value in rest.items())) if rest else ""

@@ -1,0 +1,91 @@
+"""The flow schema says to editors what the parser says to the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from orchestrator.definition.keys import KEYS
+
+ROOT = Path(__file__).parents[3]
+SCHEMA: dict[str, Any] = json.loads((ROOT / "schemas" / "flow.schema.json").read_text(encoding="utf-8"))
+DEFINITIONS: dict[str, Any] = SCHEMA["definitions"]
+
+PLACES = {
+    "flow": SCHEMA,
+    "attribute": DEFINITIONS["attribute"]["anyOf"][1],
+    "index": DEFINITIONS["attribute"]["anyOf"][1]["properties"]["index"]["anyOf"][1],
+    "channel": DEFINITIONS["channel"]["anyOf"][1],
+    "join": DEFINITIONS["join_declaration"]["anyOf"][1],
+    "result": DEFINITIONS["result"]["anyOf"][1],
+    "execute": DEFINITIONS["execute"]["anyOf"][1],
+    "range": DEFINITIONS["may_names"]["anyOf"][1]["additionalProperties"]["anyOf"][1],
+    "wait_options": DEFINITIONS["options"]["properties"]["wait_for"],
+    "execute_options": DEFINITIONS["options"]["properties"]["execute"],
+    "route": DEFINITIONS["route"]["anyOf"][1],
+    "channel condition": DEFINITIONS["channel_condition"],
+    "timer condition": DEFINITIONS["timer_condition"],
+    "timer_at condition": DEFINITIONS["timer_at_condition"],
+    "subflow condition": DEFINITIONS["subflow_condition"],
+    "join condition": DEFINITIONS["join_condition"],
+    "set": DEFINITIONS["set"]["anyOf"][1]["items"],
+    "publish": DEFINITIONS["publish"]["anyOf"][1]["items"],
+    "target": DEFINITIONS["go_to"]["anyOf"][1],
+    "movement": DEFINITIONS["go_to_many"]["items"]["anyOf"][1],
+    "completion": DEFINITIONS["force_complete_if_channels_empty"],
+    "timeout": DEFINITIONS["timeout"]["anyOf"][1],
+    "never": DEFINITIONS["property"]["properties"]["never"],
+}
+
+
+def schema_of(mapping: str) -> dict[str, Any]:
+    found: dict[str, Any] = PLACES.get(mapping) or DEFINITIONS[mapping]
+    return found
+
+
+@pytest.mark.parametrize("mapping", sorted(set(KEYS) - {"condition"}))
+def test_a_mapping_has_the_same_keys_in_the_schema_and_in_the_parser(mapping: str) -> None:
+    assert set(schema_of(mapping)["properties"]) == set(KEYS[mapping])
+
+
+@pytest.mark.parametrize("mapping", sorted(set(KEYS) - {"condition"}))
+def test_other_keys_are_refused_but_for_the_author_s_own(mapping: str) -> None:
+    schema = schema_of(mapping)
+    assert schema["additionalProperties"] is False
+    assert "^x-" in schema["patternProperties"]
+
+
+def nodes(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        yield node
+    for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from nodes(child)
+
+
+def test_the_schema_is_a_schema() -> None:
+    Draft7Validator.check_schema(SCHEMA)
+
+
+def test_every_reference_leads_somewhere_and_every_definition_is_used() -> None:
+    used = {node["$ref"].rpartition("/")[2] for node in nodes(SCHEMA) if isinstance(node.get("$ref"), str)}
+    assert used == set(DEFINITIONS)
+
+
+def test_every_key_is_described() -> None:
+    def resolved(node: dict[str, Any]) -> dict[str, Any]:
+        return {**DEFINITIONS[node["$ref"].rpartition("/")[2]], **node} if "$ref" in node else node
+
+    bare = [
+        key
+        for node in [SCHEMA, *DEFINITIONS.values()]
+        for inner in nodes(node)
+        if inner.get("type") == "object" and isinstance(inner.get("properties"), dict)
+        for key, schema in inner["properties"].items()
+        if not resolved(schema).get("description")
+    ]
+    assert bare == []
