@@ -1,0 +1,265 @@
+"""From changes to row writes: what one transaction has to write, each row at most once.
+
+Rows born and dead in the same transaction never reach the database. What a row says comes from the run as
+it stands at the end; which rows are concerned comes from the changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from orchestrator.core import changes as c
+from orchestrator.core.codec import encode, encode_execution
+from orchestrator.core.events import Event
+from orchestrator.core.state import Execution, Run, Status
+from orchestrator.definition.model import Json
+from orchestrator.store.times import to_micros
+
+encode_json: Callable[[Any], bytes] = msgspec.json.Encoder().encode
+Place = Callable[[int, Execution], int | None]
+"""(run, execution that is to be written) -> the worker that it is leased to at once, or None."""
+
+
+class RunState(Struct, array_like=True, omit_defaults=True):
+    """What a run's row keeps of it besides columns."""
+
+    next_seq: int = 1
+    next_order: int = 1
+    is_completing: bool = False
+    counters: dict[str, int] = {}
+    dropped_count: dict[str, int] = {}
+
+
+@dataclass(slots=True)
+class Writes:
+    """Parameters by statement name (statements.py), in the order in which they are to run."""
+
+    insert_run: list[tuple[Any, ...]] = field(default_factory=list)
+    update_run: list[tuple[Any, ...]] = field(default_factory=list)
+    close_run: list[tuple[Any, ...]] = field(default_factory=list)
+    delete_steps: list[tuple[Any, ...]] = field(default_factory=list)
+    delete_step: list[tuple[Any, ...]] = field(default_factory=list)
+    update_step: list[tuple[Any, ...]] = field(default_factory=list)
+    insert_step: list[tuple[Any, ...]] = field(default_factory=list)
+    delete_message: list[tuple[Any, ...]] = field(default_factory=list)
+    insert_message: list[tuple[Any, ...]] = field(default_factory=list)
+    clear_attribute: list[tuple[Any, ...]] = field(default_factory=list)
+    delete_attribute: list[tuple[Any, ...]] = field(default_factory=list)
+    set_attribute: list[tuple[Any, ...]] = field(default_factory=list)
+    delete_outputs: list[tuple[Any, ...]] = field(default_factory=list)
+    insert_output: list[tuple[Any, ...]] = field(default_factory=list)
+    insert_history: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+GUARDED = ("update_run", "close_run")
+"""Statements of which each must find its row."""
+
+
+@dataclass(slots=True)
+class _StoredMessage:
+    is_stored: bool
+    is_unread: bool
+    channel: str = ""
+    key: str | None = None
+    value: Json = None
+
+
+class RunRows:
+    """What the commits of one transaction do to the rows of one run."""
+
+    __slots__ = (
+        "_attributes",
+        "_cleared",
+        "_executions",
+        "_messages",
+        "_new_outputs_count",
+        "_run",
+        "_version",
+        "flow",
+        "has_closed",
+        "is_new",
+        "number",
+    )
+
+    def __init__(self, number: int, run: Run, flow: tuple[str, str]) -> None:
+        self.number = number
+        self.flow = flow
+        """Flow type and hash of the definition."""
+        self.is_new = run.version == 0
+        self.has_closed = False
+        self._run = run
+        self._version = run.version
+        self._executions: dict[str, bool] = {}
+        """Touched ones: is there a row?"""
+        self._messages: dict[int, _StoredMessage] = {}
+        self._attributes: dict[tuple[str, str | None], None] = {}
+        self._cleared: dict[str, None] = {}
+        self._new_outputs_count = 0
+
+    def note(self, changes: list[c.Change]) -> None:
+        """One commit's changes; `evolve` has applied them."""
+        for change in changes:
+            _NOTE[type(change)](self, change)
+
+    # --- Noting which rows are concerned ---
+
+    def _born(self, change: c.StepQueued) -> None:
+        self._executions[change.execution.id] = False
+
+    def _touched(
+        self,
+        change: c.WaitAccepted | c.TimersFired | c.WaitSkipped | c.AttemptFailed | c.StepEnded,
+    ) -> None:
+        self._executions.setdefault(change.execution_id, True)
+
+    def _satisfied(self, change: c.WaitSatisfied) -> None:
+        self._executions.setdefault(change.execution_id, True)
+        for _, seqs in change.taken:
+            self._read(seqs)
+
+    def _read(self, seqs: tuple[int, ...]) -> None:
+        for seq in seqs:
+            self._messages.setdefault(seq, _StoredMessage(True, False)).is_unread = False
+
+    def _queued(self, change: c.MessageQueued) -> None:
+        message = change.message
+        self._messages[message.seq] = _StoredMessage(False, True, change.channel, change.key, message.value)
+
+    def _returned(self, change: c.MessagesReturned) -> None:
+        for message in change.messages:
+            stored = self._messages.setdefault(message.seq, _StoredMessage(False, True))
+            stored.is_unread = True
+            stored.channel, stored.key, stored.value = change.channel, change.key, message.value
+
+    def _dropped(self, change: c.MessagesDropped) -> None:
+        self._read(change.seqs)
+
+    def _attribute(self, change: c.AttributeSet | c.AttributeDeleted) -> None:
+        if isinstance(change, c.AttributeDeleted) and change.key is None:
+            self._cleared[change.name] = None
+        else:
+            self._attributes[change.name, change.key] = None
+
+    def _output(self, _: c.OutputAdded) -> None:
+        self._new_outputs_count += 1
+
+    def _closed(self, _: c.RunClosed) -> None:
+        self.has_closed = True
+
+    def _nothing(self, _: c.Change) -> None:
+        """Only the run's own row or history says it."""
+
+    # --- Writing ---
+
+    def write(self, writes: Writes, place: Place) -> None:
+        self._write_run(writes)
+        self._write_steps(writes, place)
+        self._write_messages(writes)
+        self._write_attributes(writes)
+        self._write_outputs(writes)
+
+    def _write_run(self, writes: Writes) -> None:
+        run = self._run
+        state = encode_json(
+            RunState(run.next_seq, run.next_order, run.is_completing, run.counters, run.dropped_count)
+        )
+        closed_at = to_micros(run.closed_at) if run.closed_at else None
+        error = encode_json(run.error) if run.error else None
+        if self.is_new:
+            assert run.started_at is not None
+            row = (self.number, run.flow_id, 1, run.run_id, *self.flow, run.request_id, run.status.value)
+            times = (to_micros(run.started_at), closed_at)
+            payload = (encode_json(run.input), state, error)
+            writes.insert_run.append((*row, run.version, run.attempt, *times, *payload))
+        elif self.has_closed:
+            closing = (run.status.value, run.version, closed_at, state, error)
+            writes.close_run.append((*closing, self.number, self._version))
+        else:
+            writes.update_run.append((run.version, state, self.number, self._version))
+
+    def _write_steps(self, writes: Writes, place: Place) -> None:
+        number, executions = self.number, self._run.executions
+        if self.has_closed:
+            if not self.is_new:
+                writes.delete_steps.append((number,))
+            return
+        for execution_id, is_stored in self._executions.items():
+            execution = executions.get(execution_id)
+            if execution is None:
+                if is_stored:
+                    writes.delete_step.append((number, execution_id))
+                continue
+            due_at = to_micros(execution.due_at) if execution.due_at else None
+            lease = (execution.attempt, due_at, place(number, execution))
+            body = encode_execution(execution)
+            if is_stored:
+                writes.update_step.append((execution.phase.value, *lease, body, number, execution_id))
+            else:
+                row = (number, execution_id, execution.step, execution.phase.value)
+                writes.insert_step.append((*row, *lease, body))
+
+    def _write_messages(self, writes: Writes) -> None:
+        for seq, message in self._messages.items():
+            if message.is_stored and not message.is_unread:
+                writes.delete_message.append((self.number, seq))
+            elif message.is_unread and not message.is_stored:
+                row = (self.number, seq, message.channel, message.key, encode_json(message.value))
+                writes.insert_message.append(row)
+
+    def _write_attributes(self, writes: Writes) -> None:
+        run = self._run
+        writes.clear_attribute.extend((self.number, name) for name in self._cleared)
+        for name, key in self._attributes:
+            entries = run.attributes if key is None else run.attribute_maps.get(name, {})
+            entry = name if key is None else key
+            stored_key = "" if key is None else key
+            if entry in entries:
+                row = (self.number, name, int(key is not None), stored_key, encode_json(entries[entry]))
+                writes.set_attribute.append(row)
+            elif name not in self._cleared:
+                writes.delete_attribute.append((self.number, name, stored_key))
+
+    def _write_outputs(self, writes: Writes) -> None:
+        outputs = self._run.outputs
+        if self.has_closed and self._run.status is not Status.COMPLETED:
+            if not self.is_new:
+                writes.delete_outputs.append((self.number,))
+            return
+        first = len(outputs) - self._new_outputs_count
+        writes.insert_output.extend(
+            (self.number, position, encode_json(outputs[position])) for position in range(first, len(outputs))
+        )
+
+
+_NOTE: dict[type, Callable[[RunRows, Any], None]] = {
+    c.RunOpened: RunRows._nothing,
+    c.StepQueued: RunRows._born,
+    c.WaitAccepted: RunRows._touched,
+    c.TimersFired: RunRows._touched,
+    c.WaitSatisfied: RunRows._satisfied,
+    c.WaitSkipped: RunRows._touched,
+    c.AttemptFailed: RunRows._touched,
+    c.StepEnded: RunRows._touched,
+    c.MessageQueued: RunRows._queued,
+    c.MessagesReturned: RunRows._returned,
+    c.MessagesDropped: RunRows._dropped,
+    c.AttributeSet: RunRows._attribute,
+    c.AttributeDeleted: RunRows._attribute,
+    c.CompletionRequested: RunRows._nothing,
+    c.OutputAdded: RunRows._output,
+    c.EventRecorded: RunRows._nothing,
+    c.RunClosed: RunRows._closed,
+}
+
+
+def history_row(
+    number: int, version: int, at: datetime, event: Event, changes: list[c.Change]
+) -> tuple[Any, ...]:
+    execution_id = getattr(event, "execution_id", None)
+    return (number, version, to_micros(at), type(event).__name__, execution_id, encode(changes))

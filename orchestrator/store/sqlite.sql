@@ -1,0 +1,295 @@
+-- Written by `python -m orchestrator.store.statements` out of statements.py.
+
+-- schema attributes
+CREATE TABLE attributes (
+	run BIGINT NOT NULL,
+	name TEXT NOT NULL,
+	is_map SMALLINT NOT NULL,
+	"key" TEXT NOT NULL,
+	value BLOB NOT NULL
+)
+
+-- schema attributes_identity
+CREATE UNIQUE INDEX attributes_identity ON attributes (run, name, "key")
+
+-- schema definitions
+CREATE TABLE definitions (
+	hash TEXT NOT NULL,
+	flow TEXT NOT NULL,
+	path TEXT NOT NULL,
+	text TEXT NOT NULL,
+	stored_at BIGINT NOT NULL,
+	PRIMARY KEY (hash)
+)
+
+-- schema history
+CREATE TABLE history (
+	run BIGINT NOT NULL,
+	version INTEGER NOT NULL,
+	at BIGINT NOT NULL,
+	kind TEXT NOT NULL,
+	execution_id TEXT,
+	body BLOB NOT NULL
+)
+
+-- schema history_identity
+CREATE UNIQUE INDEX history_identity ON history (run, version)
+
+-- schema messages
+CREATE TABLE messages (
+	run BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	channel TEXT NOT NULL,
+	"key" TEXT,
+	value BLOB NOT NULL
+)
+
+-- schema messages_identity
+CREATE UNIQUE INDEX messages_identity ON messages (run, seq)
+
+-- schema outputs
+CREATE TABLE outputs (
+	run BIGINT NOT NULL,
+	position INTEGER NOT NULL,
+	body BLOB NOT NULL
+)
+
+-- schema outputs_identity
+CREATE UNIQUE INDEX outputs_identity ON outputs (run, position)
+
+-- schema runs
+CREATE TABLE runs (
+	run INTEGER NOT NULL,
+	flow_id TEXT NOT NULL,
+	is_latest SMALLINT NOT NULL,
+	run_id TEXT NOT NULL,
+	flow TEXT NOT NULL,
+	definition TEXT NOT NULL,
+	request_id TEXT,
+	status TEXT NOT NULL,
+	version INTEGER NOT NULL,
+	attempt INTEGER NOT NULL,
+	started_at BIGINT NOT NULL,
+	closed_at BIGINT,
+	input BLOB NOT NULL,
+	state BLOB NOT NULL,
+	error BLOB,
+	PRIMARY KEY (run)
+)
+
+-- schema runs_latest
+CREATE UNIQUE INDEX runs_latest ON runs (flow_id) WHERE is_latest = 1
+
+-- schema schema_version
+CREATE TABLE schema_version (
+	version INTEGER NOT NULL,
+	installed_at BIGINT NOT NULL,
+	PRIMARY KEY (version)
+)
+
+-- schema steps
+CREATE TABLE steps (
+	run BIGINT NOT NULL,
+	execution_id TEXT NOT NULL,
+	step TEXT NOT NULL,
+	phase TEXT NOT NULL,
+	attempt INTEGER NOT NULL,
+	due_at BIGINT,
+	worker BIGINT,
+	is_lost SMALLINT NOT NULL,
+	body BLOB NOT NULL
+)
+
+-- schema steps_claimable
+CREATE INDEX steps_claimable ON steps (due_at) WHERE worker IS NULL AND due_at IS NOT NULL
+
+-- schema steps_identity
+CREATE UNIQUE INDEX steps_identity ON steps (run, execution_id)
+
+-- schema workers
+CREATE TABLE workers (
+	worker INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+	alive_until BIGINT NOT NULL,
+	host TEXT NOT NULL,
+	pid INTEGER NOT NULL,
+	process_started TEXT NOT NULL
+)
+
+-- statement insert_run(run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error)
+INSERT INTO runs (run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- statement update_run(version, state, of_run, from_version)
+UPDATE runs SET version=?, state=? WHERE runs.run = ? AND runs.version = ?
+
+-- statement close_run(status, version, closed_at, state, error, of_run, from_version)
+UPDATE runs SET status=?, version=?, closed_at=?, state=?, error=? WHERE runs.run = ? AND runs.version = ?
+
+-- statement supersede_run(of_run)
+UPDATE runs SET is_latest=0 WHERE runs.run = ?
+
+-- statement insert_step(run, execution_id, step, phase, attempt, due_at, worker, body)
+INSERT INTO steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)
+
+-- statement update_step(phase, attempt, due_at, worker, body, of_run, of_execution)
+UPDATE steps SET phase=?, attempt=?, due_at=?, worker=?, is_lost=0, body=? WHERE steps.run = ? AND steps.execution_id = ?
+
+-- statement delete_step(of_run, of_execution)
+DELETE FROM steps WHERE steps.run = ? AND steps.execution_id = ?
+
+-- statement delete_steps(of_run)
+DELETE FROM steps WHERE steps.run = ?
+
+-- statement insert_message(run, seq, channel, key, value)
+INSERT INTO messages (run, seq, channel, "key", value) VALUES (?, ?, ?, ?, ?)
+
+-- statement delete_message(of_run, of_seq)
+DELETE FROM messages WHERE messages.run = ? AND messages.seq = ?
+
+-- statement set_attribute(run, name, is_map, key, value)
+INSERT INTO attributes (run, name, is_map, "key", value) VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, name, "key") DO UPDATE SET value = excluded.value
+
+-- statement clear_attribute(of_run, of_name)
+DELETE FROM attributes WHERE attributes.run = ? AND attributes.name = ?
+
+-- statement delete_attribute(of_run, of_name, of_key)
+DELETE FROM attributes WHERE attributes.run = ? AND attributes.name = ? AND attributes."key" = ?
+
+-- statement insert_output(run, position, body)
+INSERT INTO outputs (run, position, body) VALUES (?, ?, ?)
+
+-- statement delete_outputs(of_run)
+DELETE FROM outputs WHERE outputs.run = ?
+
+-- statement insert_history(run, version, at, kind, execution_id, body)
+INSERT INTO history (run, version, at, kind, execution_id, body) VALUES (?, ?, ?, ?, ?, ?)
+
+-- statement claim(claimer, now, limit)
+UPDATE steps SET worker=? WHERE rowid IN (SELECT steps.rowid
+FROM steps
+WHERE steps.worker IS NULL AND steps.due_at <= ? ORDER BY steps.due_at
+ LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
+
+-- statement claim_except(claimer, now, definitions, limit)
+UPDATE steps SET worker=? WHERE rowid IN (SELECT steps.rowid
+FROM steps
+WHERE steps.worker IS NULL AND steps.due_at <= ? AND NOT (EXISTS (SELECT *
+FROM runs
+WHERE runs.run = steps.run AND runs.definition IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1))) ORDER BY steps.due_at
+ LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
+
+-- statement next_due_at()
+SELECT min(steps.due_at) AS min_1
+FROM steps
+WHERE steps.worker IS NULL AND steps.due_at IS NOT NULL
+
+-- statement next_due_at_except(definitions)
+SELECT min(steps.due_at) AS min_1
+FROM steps
+WHERE steps.worker IS NULL AND steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
+FROM runs
+WHERE runs.run = steps.run AND runs.definition IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)))
+
+-- statement lease(claimer, of_run, of_execution)
+UPDATE steps SET worker=? WHERE steps.run = ? AND steps.execution_id = ? AND steps.worker IS NULL
+
+-- statement release(of_run, of_execution, holder)
+UPDATE steps SET worker=NULL WHERE steps.run = ? AND steps.execution_id = ? AND steps.worker = ?
+
+-- statement release_lost(holder)
+UPDATE steps SET worker=NULL, is_lost=1 WHERE steps.worker = ?
+
+-- statement leases(of_run, executions)
+SELECT steps.execution_id, steps.worker
+FROM steps
+WHERE steps.run = ? AND steps.execution_id IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement insert_worker(alive_until, host, pid, process_started)
+INSERT INTO workers (alive_until, host, pid, process_started) VALUES (?, ?, ?, ?)
+
+-- statement renew_worker(alive_until, of_worker)
+UPDATE workers SET alive_until=? WHERE workers.worker = ?
+
+-- statement delete_worker(of_worker)
+DELETE FROM workers WHERE workers.worker = ?
+
+-- statement all_workers()
+SELECT workers.worker, workers.alive_until, workers.host, workers.pid, workers.process_started
+FROM workers
+
+-- statement last_run()
+SELECT coalesce(max(runs.run), 0) AS coalesce_1
+FROM runs
+
+-- statement find_latest(of_flow_id)
+SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at
+FROM runs
+WHERE runs.flow_id = ? AND runs.is_latest = 1
+
+-- statement find_run(of_run)
+SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at
+FROM runs
+WHERE runs.run = ?
+
+-- statement versions(runs)
+SELECT runs.run, runs.version, runs.is_latest
+FROM runs
+WHERE runs.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement run_payload(of_run)
+SELECT runs.input, runs.state, runs.error
+FROM runs
+WHERE runs.run = ?
+
+-- statement steps_of(of_run)
+SELECT steps.execution_id, steps.step, steps.worker, steps.due_at, steps.body
+FROM steps
+WHERE steps.run = ? ORDER BY rowid
+
+-- statement messages_of(of_run)
+SELECT messages.seq, messages.channel, messages."key", messages.value
+FROM messages
+WHERE messages.run = ? ORDER BY messages.seq
+
+-- statement attributes_of(of_run)
+SELECT attributes.name, attributes.is_map, attributes."key", attributes.value
+FROM attributes
+WHERE attributes.run = ? ORDER BY rowid
+
+-- statement outputs_of(of_run)
+SELECT outputs.body
+FROM outputs
+WHERE outputs.run = ? ORDER BY outputs.position
+
+-- statement history_of(of_run, after_version)
+SELECT history.version, history.at, history.kind, history.execution_id, history.body
+FROM history
+WHERE history.run = ? AND history.version > ? ORDER BY history.version
+
+-- statement latest_heads()
+SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at
+FROM runs
+WHERE runs.is_latest = 1 ORDER BY runs.run DESC
+
+-- statement busy(until)
+SELECT EXISTS (SELECT *
+FROM steps
+WHERE steps.due_at IS NOT NULL AND (steps.worker IS NOT NULL OR steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting')) AS anon_1
+
+-- statement insert_definition(hash, flow, path, text, stored_at)
+INSERT INTO definitions (hash, flow, path, text, stored_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+
+-- statement definition(of_hash)
+SELECT definitions.path, definitions.text
+FROM definitions
+WHERE definitions.hash = ?
+
+-- statement insert_schema_version(version, installed_at)
+INSERT INTO schema_version (version, installed_at) VALUES (?, ?)
+
+-- statement installed_version()
+SELECT max(schema_version.version) AS max_1
+FROM schema_version

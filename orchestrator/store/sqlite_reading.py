@@ -1,0 +1,103 @@
+"""Reads of one snapshot."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import deque
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from orchestrator.core.codec import decode_execution
+from orchestrator.core.evolve import rebuild_indexes
+from orchestrator.core.state import Output, QueuedMessage, Run, RunError, Status
+from orchestrator.store.contract import Head, HistoryRow, StoredDefinition, StoredRun
+from orchestrator.store.rows import RunState
+from orchestrator.store.sql import STATEMENTS
+from orchestrator.store.times import from_micros, to_micros
+
+_decode_json = msgspec.json.Decoder().decode
+_decode_state = msgspec.json.Decoder(RunState).decode
+_decode_error = msgspec.json.Decoder(RunError).decode
+_decode_output = msgspec.json.Decoder(Output).decode
+
+
+class SqliteReading:
+    """See contract.Reading."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def find_latest(self, flow_id: str) -> Head | None:
+        row = self._one("find_latest", flow_id)
+        return Head(*row) if row else None
+
+    def find_run(self, run: int) -> Head | None:
+        row = self._one("find_run", run)
+        return Head(*row) if row else None
+
+    def load(self, head: Head) -> StoredRun:
+        run = _empty_run(head)
+        payload, state, error = self._row("run_payload", head.run)
+        run.input = _decode_json(payload)
+        run.error = _decode_error(error) if error is not None else None
+        _apply_state(run, _decode_state(state))
+        leases: dict[str, int] = {}
+        for execution_id, _, worker, _, body in self._all("steps_of", head.run):
+            run.executions[execution_id] = decode_execution(body)
+            if worker is not None:
+                leases[execution_id] = worker
+        for seq, channel, key, value in self._all("messages_of", head.run):
+            message = QueuedMessage(seq, _decode_json(value))
+            run.queues.setdefault((channel, key), deque()).append(message)
+        for name, is_map, key, value in self._all("attributes_of", head.run):
+            entries = run.attribute_maps.setdefault(name, {}) if is_map else run.attributes
+            entries[key if is_map else name] = _decode_json(value)
+        run.outputs = [_decode_output(body) for (body,) in self._all("outputs_of", head.run)]
+        rebuild_indexes(run)
+        return StoredRun(head, run, leases)
+
+    def history(self, run: int, after_version: int = 0) -> list[HistoryRow]:
+        return [HistoryRow(*row) for row in self._all("history_of", run, after_version)]
+
+    def heads(self) -> list[Head]:
+        return [Head(*row) for row in self._all("latest_heads")]
+
+    def definition(self, hash: str) -> StoredDefinition | None:
+        row = self._one("definition", hash)
+        return StoredDefinition(*row) if row else None
+
+    def is_busy(self, until: datetime) -> bool:
+        return bool(self._row("busy", to_micros(until))[0])
+
+    def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(STATEMENTS[name], parameters).fetchall()
+
+    def _one(self, name: str, *parameters: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._connection.execute(STATEMENTS[name], parameters).fetchone()
+        return row
+
+    def _row(self, name: str, *parameters: object) -> tuple[Any, ...]:
+        row = self._one(name, *parameters)
+        assert row is not None
+        return row
+
+
+def _empty_run(head: Head) -> Run:
+    return Run(
+        flow_id=head.flow_id,
+        run_id=head.run_id,
+        status=Status(head.status),
+        version=head.version,
+        attempt=head.attempt,
+        request_id=head.request_id,
+        started_at=from_micros(head.started_at),
+        closed_at=from_micros(head.closed_at) if head.closed_at is not None else None,
+    )
+
+
+def _apply_state(run: Run, state: RunState) -> None:
+    run.next_seq, run.next_order = state.next_seq, state.next_order
+    run.is_completing = state.is_completing
+    run.counters, run.dropped_count = dict(state.counters), dict(state.dropped_count)

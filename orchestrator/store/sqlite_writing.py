@@ -1,0 +1,103 @@
+"""The write transaction of the SQLite store."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import starmap
+
+from orchestrator.errors import StoreError
+from orchestrator.store.contract import Claimed, Version, WorkerRow
+from orchestrator.store.rows import GUARDED, Writes
+from orchestrator.store.sql import STATEMENTS
+from orchestrator.store.sqlite_reading import SqliteReading
+from orchestrator.store.times import from_micros, to_micros
+
+_ORDER = tuple((name, STATEMENTS[name], name in GUARDED) for name in Writes.__slots__)
+
+
+class SqliteTransaction(SqliteReading):
+    """See contract.Transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, *, is_alone: bool, last_run: int) -> None:
+        super().__init__(connection)
+        self.is_alone = is_alone
+        self.last_run = last_run
+
+    def before_commit(self) -> None:
+        """For fault injection and tests: everything is written, nothing is stored."""
+
+    def after_commit(self) -> None:
+        """For fault injection and tests: everything is stored, nobody knows."""
+
+    # --- Runs ---
+
+    def next_run_number(self) -> int:
+        self.last_run += 1
+        return self.last_run
+
+    def versions(self, runs: Iterable[int]) -> dict[int, Version]:
+        rows = self._all("versions", json.dumps(list(runs)))
+        return {run: Version(version, bool(is_latest)) for run, version, is_latest in rows}
+
+    def leases(self, run: int, execution_ids: Iterable[str]) -> dict[str, int | None]:
+        return dict(self._all("leases", run, json.dumps(list(execution_ids))))
+
+    def write(self, writes: Writes) -> None:
+        execute = self._connection.executemany
+        for name, statement, is_guarded in _ORDER:
+            rows = getattr(writes, name)
+            if not rows:
+                continue
+            cursor = execute(statement, rows)
+            if is_guarded and cursor.rowcount != len(rows):
+                raise StoreError("a run was changed by another process meanwhile")
+
+    def supersede(self, run: int) -> None:
+        self._connection.execute(STATEMENTS["supersede_run"], (run,))
+
+    # --- Work ---
+
+    def claim(self, worker: int, now: datetime, limit: int, excluded: Sequence[str]) -> list[Claimed]:
+        at = to_micros(now)
+        if excluded:
+            rows = self._all("claim_except", worker, at, json.dumps(list(excluded)), limit)
+        else:
+            rows = self._all("claim", worker, at, limit)
+        return [Claimed(run, execution_id, bool(is_lost)) for run, execution_id, is_lost in rows]
+
+    def next_due_at(self, excluded: Sequence[str]) -> datetime | None:
+        if excluded:
+            (micros,) = self._row("next_due_at_except", json.dumps(list(excluded)))
+        else:
+            (micros,) = self._row("next_due_at")
+        return from_micros(micros) if micros is not None else None
+
+    def release(self, worker: int, executions: Iterable[tuple[int, str]]) -> None:
+        rows = [(run, execution_id, worker) for run, execution_id in executions]
+        self._connection.executemany(STATEMENTS["release"], rows)
+
+    # --- Workers ---
+
+    def register_worker(self, alive_until: datetime, host: str, pid: int, process_started: str) -> int:
+        row = (to_micros(alive_until), host, pid, process_started)
+        cursor = self._connection.execute(STATEMENTS["insert_worker"], row)
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    def renew_worker(self, worker: int, alive_until: datetime) -> bool:
+        cursor = self._connection.execute(STATEMENTS["renew_worker"], (to_micros(alive_until), worker))
+        return cursor.rowcount == 1
+
+    def workers(self) -> list[WorkerRow]:
+        return list(starmap(WorkerRow, self._all("all_workers")))
+
+    def bury_worker(self, worker: int) -> int:
+        count = self._connection.execute(STATEMENTS["release_lost"], (worker,)).rowcount
+        self._connection.execute(STATEMENTS["delete_worker"], (worker,))
+        return count
+
+    def save_definition(self, hash: str, flow: str, path: str, text: str, at: datetime) -> None:
+        self._connection.execute(STATEMENTS["insert_definition"], (hash, flow, path, text, to_micros(at)))

@@ -1,0 +1,219 @@
+"""Every statement, in SQLAlchemy Core; written out as `sqlite.sql`, which the driver runs.
+
+Executing through SQLAlchemy costs as much as SQLite itself, and importing it is most of a short command's
+time. So Core defines and the driver executes: `python -m orchestrator.store.statements` writes the file
+again, a test compares.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    Executable,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    literal_column,
+    null,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy.sql.elements import ColumnElement
+
+from orchestrator.store.tables import (
+    METADATA,
+    attributes,
+    definitions,
+    history,
+    messages,
+    outputs,
+    runs,
+    schema_version,
+    steps,
+    workers,
+)
+
+b = bindparam
+ZERO: ColumnElement[int] = literal_column("0")
+ONE: ColumnElement[int] = literal_column("1")
+
+
+def _in_json(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """`column` is an element of the JSON array given as `name`."""
+    return column.in_(select(func.json_each(b(name)).table_valued("value").c.value))
+
+
+def _due(*conditions: ColumnElement[bool]) -> Any:
+    """Claim: the oldest work that is due and nobody's becomes `worker`'s."""
+    oldest: Any = (
+        select(literal_column("steps.rowid"))
+        .where(steps.c.worker.is_(None), steps.c.due_at <= b("now"), *conditions)
+        .order_by(steps.c.due_at)
+        .limit(b("limit"))
+        .offset(ZERO)
+    )
+    return (
+        update(steps)
+        .where(literal_column("rowid").in_(oldest))
+        .values(worker=b("claimer"))
+        .returning(steps.c.run, steps.c.execution_id, steps.c.is_lost)
+    )
+
+
+_IS_EXCLUDED = exists().where(runs.c.run == steps.c.run, _in_json(runs.c.definition, "definitions"))
+_OF_EXECUTION = and_(steps.c.run == b("of_run"), steps.c.execution_id == b("of_execution"))
+_HEAD = (
+    runs.c.run,
+    runs.c.flow_id,
+    runs.c.run_id,
+    runs.c.flow,
+    runs.c.definition,
+    runs.c.request_id,
+    runs.c.status,
+    runs.c.version,
+    runs.c.attempt,
+    runs.c.started_at,
+    runs.c.closed_at,
+)
+_set_attribute = sqlite_insert(attributes)
+
+STATEMENTS: dict[str, Executable] = {
+    # One commit: the run first (its guard orders everything else), history last.
+    "insert_run": insert(runs),
+    "update_run": update(runs)
+    .where(runs.c.run == b("of_run"), runs.c.version == b("from_version"))
+    .values(version=b("version"), state=b("state")),
+    "close_run": update(runs)
+    .where(runs.c.run == b("of_run"), runs.c.version == b("from_version"))
+    .values(
+        version=b("version"), state=b("state"), status=b("status"), closed_at=b("closed_at"), error=b("error")
+    ),
+    "supersede_run": update(runs).where(runs.c.run == b("of_run")).values(is_latest=ZERO),
+    "insert_step": insert(steps).values(
+        run=b("run"),
+        execution_id=b("execution_id"),
+        step=b("step"),
+        phase=b("phase"),
+        attempt=b("attempt"),
+        due_at=b("due_at"),
+        worker=b("worker"),
+        is_lost=ZERO,
+        body=b("body"),
+    ),
+    "update_step": update(steps)
+    .where(_OF_EXECUTION)
+    .values(
+        phase=b("phase"),
+        attempt=b("attempt"),
+        due_at=b("due_at"),
+        worker=b("worker"),
+        is_lost=ZERO,
+        body=b("body"),
+    ),
+    "delete_step": delete(steps).where(_OF_EXECUTION),
+    "delete_steps": delete(steps).where(steps.c.run == b("of_run")),
+    "insert_message": insert(messages),
+    "delete_message": delete(messages).where(messages.c.run == b("of_run"), messages.c.seq == b("of_seq")),
+    "set_attribute": _set_attribute.on_conflict_do_update(
+        index_elements=[attributes.c.run, attributes.c.name, attributes.c.key],
+        set_={"value": _set_attribute.excluded.value},
+    ),
+    "clear_attribute": delete(attributes).where(
+        attributes.c.run == b("of_run"), attributes.c.name == b("of_name")
+    ),
+    "delete_attribute": delete(attributes).where(
+        attributes.c.run == b("of_run"), attributes.c.name == b("of_name"), attributes.c.key == b("of_key")
+    ),
+    "insert_output": insert(outputs),
+    "delete_outputs": delete(outputs).where(outputs.c.run == b("of_run")),
+    "insert_history": insert(history),
+    # Work and leases.
+    "claim": _due(),
+    "claim_except": _due(~_IS_EXCLUDED),
+    "next_due_at": select(func.min(steps.c.due_at)).where(
+        steps.c.worker.is_(None), steps.c.due_at.is_not(None)
+    ),
+    "next_due_at_except": select(func.min(steps.c.due_at)).where(
+        steps.c.worker.is_(None), steps.c.due_at.is_not(None), ~_IS_EXCLUDED
+    ),
+    "lease": update(steps).where(_OF_EXECUTION, steps.c.worker.is_(None)).values(worker=b("claimer")),
+    "release": update(steps).where(_OF_EXECUTION, steps.c.worker == b("holder")).values(worker=null()),
+    "release_lost": update(steps).where(steps.c.worker == b("holder")).values(worker=null(), is_lost=ONE),
+    "leases": select(steps.c.execution_id, steps.c.worker).where(
+        steps.c.run == b("of_run"), _in_json(steps.c.execution_id, "executions")
+    ),
+    "insert_worker": insert(workers).values(
+        alive_until=b("alive_until"), host=b("host"), pid=b("pid"), process_started=b("process_started")
+    ),
+    "renew_worker": update(workers)
+    .where(workers.c.worker == b("of_worker"))
+    .values(alive_until=b("alive_until")),
+    "delete_worker": delete(workers).where(workers.c.worker == b("of_worker")),
+    "all_workers": select(workers),
+    # Reading runs.
+    "last_run": select(func.coalesce(func.max(runs.c.run), ZERO)),
+    "find_latest": select(*_HEAD).where(runs.c.flow_id == b("of_flow_id"), runs.c.is_latest == ONE),
+    "find_run": select(*_HEAD).where(runs.c.run == b("of_run")),
+    "versions": select(runs.c.run, runs.c.version, runs.c.is_latest).where(_in_json(runs.c.run, "runs")),
+    "run_payload": select(runs.c.input, runs.c.state, runs.c.error).where(runs.c.run == b("of_run")),
+    "steps_of": select(steps.c.execution_id, steps.c.step, steps.c.worker, steps.c.due_at, steps.c.body)
+    .where(steps.c.run == b("of_run"))
+    .order_by(literal_column("rowid")),
+    "messages_of": select(messages.c.seq, messages.c.channel, messages.c.key, messages.c.value)
+    .where(messages.c.run == b("of_run"))
+    .order_by(messages.c.seq),
+    "attributes_of": select(attributes.c.name, attributes.c.is_map, attributes.c.key, attributes.c.value)
+    .where(attributes.c.run == b("of_run"))
+    .order_by(literal_column("rowid")),
+    "outputs_of": select(outputs.c.body).where(outputs.c.run == b("of_run")).order_by(outputs.c.position),
+    "history_of": select(
+        history.c.version, history.c.at, history.c.kind, history.c.execution_id, history.c.body
+    )
+    .where(history.c.run == b("of_run"), history.c.version > b("after_version"))
+    .order_by(history.c.version),
+    "latest_heads": select(*_HEAD).where(runs.c.is_latest == ONE).order_by(runs.c.run.desc()),
+    "busy": select(
+        exists().where(
+            steps.c.due_at.is_not(None),
+            or_(
+                steps.c.worker.is_not(None),
+                steps.c.due_at <= b("until"),
+                and_(steps.c.attempt > ONE, steps.c.phase != literal_column("'waiting'")),
+            ),
+        )
+    ),
+    # Definitions.
+    "insert_definition": sqlite_insert(definitions).on_conflict_do_nothing(),
+    "definition": select(definitions.c.path, definitions.c.text).where(definitions.c.hash == b("of_hash")),
+    "insert_schema_version": insert(schema_version),
+    "installed_version": select(func.max(schema_version.c.version)),
+}
+
+
+def compile_sqlite() -> str:
+    """The text of `sqlite.sql`."""
+    dialect = sqlite.dialect(paramstyle="qmark")
+    parts = ["-- Written by `python -m orchestrator.store.statements` out of statements.py.\n"]
+    for table in METADATA.sorted_tables:
+        parts.append(f"-- schema {table.name}\n{str(CreateTable(table).compile(dialect=dialect)).strip()}\n")
+        parts.extend(
+            f"-- schema {index.name}\n{CreateIndex(index).compile(dialect=dialect)}\n"
+            for index in sorted(table.indexes, key=lambda index: str(index.name))
+        )
+    for name, statement in STATEMENTS.items():
+        compiled = statement.compile(dialect=dialect)  # type: ignore[attr-defined]
+        parts.append(f"-- statement {name}({', '.join(compiled.positiontup or ())})\n{compiled}\n")
+    return "\n".join("\n".join(line.rstrip() for line in part.splitlines()) + "\n" for part in parts)
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("sqlite.sql").write_text(compile_sqlite(), encoding="utf-8")

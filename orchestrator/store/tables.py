@@ -1,0 +1,133 @@
+"""The tables, defined once for every database.
+
+Tables that carry payload are rowid tables with a unique index: a WITHOUT ROWID tree takes an overflow page
+for every row over a quarter page. Times are integer microseconds since 1970, UTC.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    literal_column,
+)
+
+METADATA = MetaData()
+
+schema_version = Table(
+    "schema_version",
+    METADATA,
+    Column("version", Integer, primary_key=True),
+    Column("installed_at", BigInteger, nullable=False),
+)
+
+definitions = Table(
+    "definitions",
+    METADATA,
+    Column("hash", Text, primary_key=True),
+    Column("flow", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("stored_at", BigInteger, nullable=False),
+)
+
+runs = Table(
+    "runs",
+    METADATA,
+    Column("run", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("flow_id", Text, nullable=False),
+    Column("is_latest", SmallInteger, nullable=False),
+    Column("run_id", Text, nullable=False),
+    Column("flow", Text, nullable=False),
+    Column("definition", Text, nullable=False),
+    Column("request_id", Text),
+    Column("status", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("started_at", BigInteger, nullable=False),
+    Column("closed_at", BigInteger),
+    Column("input", LargeBinary, nullable=False),
+    Column("state", LargeBinary, nullable=False),
+    Column("error", LargeBinary),
+)
+_is_latest = runs.c.is_latest == literal_column("1")
+Index("runs_latest", runs.c.flow_id, unique=True, sqlite_where=_is_latest, postgresql_where=_is_latest)
+
+steps = Table(
+    "steps",
+    METADATA,
+    Column("run", BigInteger, nullable=False),
+    Column("execution_id", Text, nullable=False),
+    Column("step", Text, nullable=False),
+    Column("phase", Text, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("due_at", BigInteger),
+    Column("worker", BigInteger),
+    Column("is_lost", SmallInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+Index("steps_identity", steps.c.run, steps.c.execution_id, unique=True)
+_claimable = steps.c.worker.is_(None) & steps.c.due_at.is_not(None)
+Index("steps_claimable", steps.c.due_at, sqlite_where=_claimable, postgresql_where=_claimable)
+
+messages = Table(
+    "messages",
+    METADATA,
+    Column("run", BigInteger, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("channel", Text, nullable=False),
+    Column("key", Text),
+    Column("value", LargeBinary, nullable=False),
+)
+Index("messages_identity", messages.c.run, messages.c.seq, unique=True)
+
+attributes = Table(
+    "attributes",
+    METADATA,
+    Column("run", BigInteger, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("is_map", SmallInteger, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("value", LargeBinary, nullable=False),
+)
+Index("attributes_identity", attributes.c.run, attributes.c.name, attributes.c.key, unique=True)
+
+outputs = Table(
+    "outputs",
+    METADATA,
+    Column("run", BigInteger, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+Index("outputs_identity", outputs.c.run, outputs.c.position, unique=True)
+
+history = Table(
+    "history",
+    METADATA,
+    Column("run", BigInteger, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("execution_id", Text),
+    Column("body", LargeBinary, nullable=False),
+)
+Index("history_identity", history.c.run, history.c.version, unique=True)
+
+workers = Table(
+    "workers",
+    METADATA,
+    Column("worker", Integer, primary_key=True),
+    Column("alive_until", BigInteger, nullable=False),
+    Column("host", Text, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("process_started", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""`host` tells machines and their reboots apart, `process_started` one use of a process id from the next."""
