@@ -15,7 +15,7 @@ EnterExecute = Callable[[Draft, Execution], None]
 
 
 class Settling:
-    """Looks only at waits that the commit touched: accepted or fired in it, or on a queue with new messages."""
+    """Looks only at waits that the commit touched: accepted, fired, or on a queue with new messages."""
 
     def __init__(self, draft: Draft, enter_execute: EnterExecute) -> None:
         self._draft = draft

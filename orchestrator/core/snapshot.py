@@ -32,7 +32,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     attributes: dict[str, Json]
     """Plain attributes that are set."""
     attribute_maps: dict[str, dict[str, Json]]
-    """Loaded maps (or loaded entries of them)."""
+    """Loaded maps, or loaded entries of them (null where there is none)."""
     partly_loaded: frozenset[str]
     """Maps of which only named entries are loaded."""
     channel_sizes: dict[str, int]
@@ -98,8 +98,8 @@ def _load_maps(
         elif load.attribute not in whole:
             key = map_key(load.key, Frame(draft, execution))
             maps.setdefault(load.attribute, {})
-            if key is not None and key in entries:
-                maps[load.attribute][key] = entries[key]
+            if key is not None:
+                maps[load.attribute][key] = entries.get(key)
     return maps, frozenset(set(maps) - whole)
 
 
