@@ -72,7 +72,8 @@ class Attributes:
         view = self._maps.get(name)
         if view is None:
             loaded = self._snapshot.attribute_maps.get(name)
-            view = self._maps[name] = AttributeMap(self._declared[name], loaded, self._staging)
+            is_whole = name not in self._snapshot.partly_loaded
+            view = self._maps[name] = AttributeMap(self._declared[name], loaded, is_whole, self._staging)
         return view
 
     def _attribute(self, name: str) -> Attribute:
@@ -85,11 +86,15 @@ class Attributes:
 class AttributeMap:
     """The entries of an attribute map. Reading asks for `loads` on the method; writing does not."""
 
-    __slots__ = ("_attribute", "_is_cleared", "_loaded", "_staging", "_written")
+    __slots__ = ("_attribute", "_is_cleared", "_is_whole", "_loaded", "_staging", "_written")
 
-    def __init__(self, attribute: Attribute, loaded: Mapping[str, Json] | None, staging: Staging) -> None:
+    def __init__(
+        self, attribute: Attribute, loaded: Mapping[str, Json] | None, is_whole: bool, staging: Staging
+    ) -> None:
         self._attribute = attribute
-        self._loaded = loaded
+        self._loaded = loaded or {}
+        self._is_whole = is_whole and loaded is not None
+        """False: only the entries in `loaded` may be read, null where there is none."""
         self._staging = staging
         self._written: dict[str, Json] = {}
         self._is_cleared = False
@@ -99,7 +104,9 @@ class AttributeMap:
         entry = self._key(key)
         if entry in self._written:
             return copy_json(self._written[entry])
-        return copy_json(self._committed().get(entry))
+        if not self._is_cleared and not self._is_whole and entry not in self._loaded:
+            raise self._not_loaded(f"{{{self._attribute.name}: {entry}}}")
+        return None if self._is_cleared else copy_json(self._loaded.get(entry))
 
     def __setitem__(self, key: str | int, value: Any) -> None:
         entry, name = self._key(key), self._attribute.name
@@ -140,18 +147,14 @@ class AttributeMap:
         self._written.clear()
 
     def _entries(self) -> dict[str, Json]:
-        entries = {**self._committed(), **self._written}
+        if not self._is_cleared and not self._is_whole:
+            raise self._not_loaded(self._attribute.name)
+        entries = self._written if self._is_cleared else {**self._loaded, **self._written}
         return {key: value for key, value in entries.items() if value is not None}
 
-    def _committed(self) -> Mapping[str, Json]:
-        if self._is_cleared:
-            return {}
-        if self._loaded is None:
-            name = self._attribute.name
-            raise NotLoaded(
-                f"the map `{name}` is not loaded: declare `loads: [{name}]` beside the handler to read it"
-            )
-        return self._loaded
+    def _not_loaded(self, load: str) -> NotLoaded:
+        name = self._attribute.name
+        return NotLoaded(f"entries of `{name}` are not loaded: declare `loads: [{load}]` beside the handler")
 
     def _key(self, key: object) -> str:
         return as_key(key, f"the map `{self._attribute.name}`")

@@ -67,23 +67,26 @@ class ChannelView:
     def size(self) -> int:
         """Unread messages, the staged ones of this call too; of a map without key: of all instances."""
         name, key = self._channel.name, self._key
-        sizes = self._snapshot.channel_sizes
-        committed: dict[str | None, int] = {
-            instance: size
-            for (channel, instance), size in sizes.items()
-            if channel == name and key in (None, instance)
-        }
+        sizes = self._committed_sizes()
         for message in self._staging.publishes:
-            if message.channel == name and key in (None, message.key):
-                queued = 0 if self._channel.delivery is Delivery.LATEST else committed.get(message.key, 0)
-                committed[message.key] = queued + 1
-        return sum(committed.values())
+            if message.channel == name:
+                queued = 0 if self._channel.delivery is Delivery.LATEST else sizes.get(message.key, 0)
+                sizes[message.key] = queued + 1
+        return sum(sizes.values()) if key is None else sizes.get(key, 0)
+
+    def _committed_sizes(self) -> dict[str | None, int]:
+        name = self._channel.name
+        if not self._channel.is_map:
+            return {None: self._snapshot.channel_sizes.get(name, 0)}
+        sizes: dict[str | None, int] = {}
+        sizes.update(self._snapshot.map_channel_sizes.get(name, {}))
+        return sizes
 
     @property
     def messages(self) -> list[Any]:
         """The unread messages, oldest first; the method must have asked for them in `loads`."""
         name = self._channel.name
-        loaded = self._snapshot.messages.get((name, self._key))
+        loaded = self._snapshot.messages.get(name)
         if loaded is None:
             raise NotLoaded(
                 f"the messages of `{name}` are not loaded: "

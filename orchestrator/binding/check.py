@@ -51,7 +51,7 @@ def bind(method: Method, function: object) -> BoundHandler:
         plain,
         takes_context=takes_context,
         convert=_plan(method, inputs),
-        is_async=inspect.iscoroutinefunction(_code_of(plain)),
+        is_async=inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(_code_of(plain)),
     )
 
 

@@ -93,6 +93,11 @@ class Context:
         return self._snapshot.attempt
 
     @property
+    def first_attempt_at(self) -> datetime | None:
+        """When the first of several attempts began; the same in all later ones (rule 54)."""
+        return self._snapshot.first_attempt_at
+
+    @property
     def started_at(self) -> datetime | None:
         """When the run was started."""
         return self._snapshot.started_at

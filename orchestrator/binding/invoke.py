@@ -15,7 +15,6 @@ from orchestrator.binding.staging import as_json
 from orchestrator.binding.waits import Choice, check_wait
 from orchestrator.core.events import NO_EFFECTS, HandlerEffects, HandlerWait
 from orchestrator.definition.model import Json
-from orchestrator.errors import InvalidValue
 
 if TYPE_CHECKING:
     from orchestrator.core.snapshot import Snapshot
@@ -77,10 +76,10 @@ class BoundHandler:
             return Returned(wait=check_wait(returned, method.conditions, method.owner), effects=effects)
         if isinstance(returned, Choice):
             _demand_choice(method, returned.word)
-            return Returned(_checked(method, returned.value), returned.word, None, effects)
+            return Returned(_plain(method, returned.value), returned.word, None, effects)
         if isinstance(returned, HandlerWait):
             raise InvalidResult(f"{method.owner} returned a wait; only wait_for handlers wait")
-        return Returned(_checked(method, returned), None, None, effects)
+        return Returned(_plain(method, returned), None, None, effects)
 
 
 def _demand_choice(method: Method, word: str) -> None:
@@ -89,12 +88,6 @@ def _demand_choice(method: Method, word: str) -> None:
         raise InvalidResult(f"{method.owner} chose `{word}`, but no decision has this choice{advice}")
 
 
-def _checked(method: Method, returned: object) -> Json:
-    result = as_json(returned, f"the result of {method.owner}")
-    if method.result is None:
-        return result
-    try:
-        return method.result.check(result)
-    except InvalidValue as problem:
-        text = f"the result of {method.owner} is not {method.result.text}: {problem.message}"
-        raise InvalidResult(text) from problem
+def _plain(method: Method, returned: object) -> Json:
+    """The declared type of the result is checked in the commit."""
+    return as_json(returned, f"the result of {method.owner}")

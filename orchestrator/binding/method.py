@@ -30,7 +30,6 @@ class Method:
     """Of the step or RPC."""
     handler: Handler
     input: Type | None = None
-    result: Type | None = None
     choices: frozenset[str] = frozenset()
     conditions: tuple[str, ...] = ()
     """What a wait_for handler may wait for."""
@@ -70,13 +69,11 @@ def _step_methods(flow: Flow, step: Step, kind: MethodKind) -> Iterator[Method]:
         ids = tuple(condition.id for condition in wait_for.conditions)
         yield Method(flow, MethodKind.WAIT_FOR, step.name, wait_for.handler, input=step.input, conditions=ids)
     if step.execute is not None:
-        yield Method(
-            flow, kind, step.name, step.execute, step.input, step.result.type, _choices(step), ()
-        )
+        yield Method(flow, kind, step.name, step.execute, step.input, _choices(step))
 
 
 def _rpc_method(flow: Flow, rpc: Rpc, handler: Handler) -> Method:
-    return Method(flow, MethodKind.RPC, rpc.name, handler, rpc.input, rpc.result.type, _choices(rpc))
+    return Method(flow, MethodKind.RPC, rpc.name, handler, rpc.input, _choices(rpc))
 
 
 def _choices(owner: Step | Rpc) -> frozenset[str]:

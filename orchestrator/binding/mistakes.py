@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from orchestrator.definition.nearness import nearest
+
 
 class HandlerMistake(Exception):
     """The handler strays from its definition."""
@@ -40,14 +42,6 @@ class UnknownName(HandlerMistake, AttributeError, LookupError):
 
 class NotLoaded(HandlerMistake):
     pass
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that the author most likely meant."""
-    import difflib
-
-    matches = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return matches[0] if matches else None
 
 
 def hint(name: str, known: Iterable[str]) -> str:

@@ -12,8 +12,8 @@ from types import ModuleType
 from orchestrator.binding.check import BindingProblem, Unbindable, bind
 from orchestrator.binding.invoke import BoundHandler
 from orchestrator.binding.method import Method, MethodKind, methods_of
-from orchestrator.binding.mistakes import nearest
 from orchestrator.definition.model import Flow, Path
+from orchestrator.definition.nearness import nearest
 from orchestrator.errors import DefinitionInvalid
 
 _ABSENT = object()

@@ -12,7 +12,7 @@ from orchestrator.definition.model import Json
 
 
 class ConditionView:
-    """The result of one condition: `.satisfied`; `.fired` of a timer; `.message`, `.messages` of a channel."""
+    """The result of a condition: `.satisfied`, of a timer `.fired`, of a channel `.message`, `.messages`."""
 
     __slots__ = ("_id", "_result")
 
