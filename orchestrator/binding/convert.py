@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import msgspec
+import msgspec.structs
 
 from orchestrator.definition.model import Json
 
 Converter: TypeAlias = Callable[[Json], Any]
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 _INT64_MINIMUM = -(2**63)
 _INT64_MAXIMUM = 2**63 - 1
 
@@ -37,9 +40,9 @@ def copy_json(value: Json) -> Json:
     """A deep copy of what is known to be JSON: handlers must not share objects with the engine."""
     kind = type(value)
     if kind is dict:
-        return {key: copy_json(item) for key, item in value.items()}
+        return {key: item if type(item) in _SCALARS else copy_json(item) for key, item in value.items()}
     if kind is list:
-        return [copy_json(item) for item in value]
+        return [item if type(item) in _SCALARS else copy_json(item) for item in value]
     return value
 
 
@@ -69,22 +72,30 @@ def _to_json(value: Any) -> Json:
         return _mapping(value)
     if kind is list or kind is tuple:
         return _sequence(value)
-    return _to_json(_builtins(value))
+    fields = _fields(value)
+    return _mapping(fields) if fields is not None else _to_json(_builtins(value))
 
 
 def _mapping(value: dict[Any, Any]) -> Json:
     copied = {}
     for key, item in value.items():
-        if type(key) is not str:
-            if not isinstance(key, str):
-                raise NotJson(f"the key {_short(key)} is {_kind(key)}; keys of JSON objects are text")
-            key = str.__str__(key)
+        if type(key) is not str or not key.isascii():
+            key = _key(key)
+        if item is None or type(item) is bool:
+            copied[key] = item
+            continue
         try:
-            copied[_unicode(key)] = _to_json(item)
+            copied[key] = _to_json(item)
         except NotJson as problem:
             problem.path.insert(0, key)
             raise
     return copied
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise NotJson(f"the key {_short(key)} is {_kind(key)}; keys of JSON objects are text")
+    return _unicode(str.__str__(key))
 
 
 def _sequence(value: list[Any] | tuple[Any, ...]) -> Json:
@@ -106,6 +117,23 @@ def _unicode(text: str) -> str:
     except UnicodeEncodeError:
         raise NotJson(f"{_short(text)} contains a lone surrogate, which is no valid Unicode text") from None
     return text
+
+
+def _fields(value: Any) -> dict[str, Any] | None:
+    """Of a dataclass or Struct; msgspec 0.23 would leave out defaults of dataclasses that it made."""
+    kind = type(value)
+    if dataclasses.is_dataclass(kind):
+        names = [(each.name, each.name) for each in dataclasses.fields(kind)]
+    elif isinstance(value, msgspec.Struct) and _is_plain(value.__struct_config__):
+        names = [(each.encode_name, each.name) for each in msgspec.structs.fields(kind)]
+    else:
+        return None
+    found = {written: getattr(value, name, msgspec.UNSET) for written, name in names}
+    return {name: item for name, item in found.items() if item is not msgspec.UNSET}
+
+
+def _is_plain(config: msgspec.structs.StructConfig) -> bool:
+    return not config.array_like and config.tag is None and not config.omit_defaults
 
 
 def _builtins(value: Any) -> Any:
