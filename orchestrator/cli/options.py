@@ -45,7 +45,9 @@ FlowPath = Annotated[
 ]
 Input = Annotated[
     str | None,
-    typer.Option("--input", metavar="VALUE", help="Start input: JSON, @file or - (stdin).", show_default=False),
+    typer.Option(
+        "--input", metavar="VALUE", help="Start input: JSON, @file or - (stdin).", show_default=False
+    ),
 ]
 
 

@@ -120,9 +120,13 @@ def condition_text(condition: Any, now: datetime) -> str:
     fires_at = parse_moment(condition.get("fires_at"))
     if fires_at is not None:
         return f"{condition.get('id', 'timer')} {format_until(fires_at, now)}"
-    name = condition.get("channel") or condition.get("subflow") or condition.get("join") or condition.get("id")
+    name = (
+        condition.get("channel") or condition.get("subflow") or condition.get("join") or condition.get("id")
+    )
     key = f"[{condition['key']}]" if condition.get("key") is not None else ""
-    counts = [f".{count} {condition[count]}" for count in ("for", "at_least", "at_most") if count in condition]
+    counts = [
+        f".{count} {condition[count]}" for count in ("for", "at_least", "at_most") if count in condition
+    ]
     return f"{name}{key}{''.join(counts)}"
 
 
@@ -165,7 +169,14 @@ def runs_as_text(runs: list[Mapping[str, Any]], now: datetime) -> str:
         started, closed = parse_moment(run.get("started_at")), parse_moment(run.get("closed_at"))
         span = (closed or now) - started if started else timedelta()
         rows.append(
-            [run["flow_id"], run["flow"], run["status"], format_moment(started), format_span(span), _summary(run)]
+            [
+                run["flow_id"],
+                run["flow"],
+                run["status"],
+                format_moment(started),
+                format_span(span),
+                _summary(run),
+            ]
         )
     lines = columns([["FLOW ID", "FLOW", "STATUS", "STARTED", "TOOK", "ACTIVE"], *rows])
     texts = [title("".join(lines[0]))]
@@ -193,7 +204,9 @@ def history_as_text(commits: list[Mapping[str, Any]]) -> str:
         at = parse_moment(commit["at"])
         offset = f"+{format_span(at - first)}" if at and first else ""
         known = {"version", "at", "event", "step_execution_id"}
-        rest = {name: value for name, value in commit.items() if name not in known and value not in (None, [], {})}
+        rest = {
+            name: value for name, value in commit.items() if name not in known and value not in (None, [], {})
+        }
         rows.append(
             [
                 str(commit["version"]).rjust(4),

@@ -11,9 +11,12 @@ from orchestrator.cli.options import Db, FlowId
 
 def publish(
     flow_id: FlowId,
-    channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="An `external: true` channel of the flow.")],
+    channel: Annotated[
+        str, typer.Argument(metavar="CHANNEL", help="An `external: true` channel of the flow.")
+    ],
     value: Annotated[
-        str | None, typer.Argument(metavar="[VALUE]", help="The message: JSON, @file or - (stdin); default null.")
+        str | None,
+        typer.Argument(metavar="[VALUE]", help="The message: JSON, @file or - (stdin); default null."),
     ] = None,
     key: Annotated[str | None, typer.Option("--key", help="Instance of a channel map.")] = None,
     db: Db = None,

@@ -12,7 +12,8 @@ from orchestrator.cli.options import Db, FlowId, Format, Output
 def wait(
     flow_id: FlowId,
     timeout: Annotated[
-        str | None, typer.Option("--timeout", metavar="DURATION", help="How long, e.g. 30s; without it for ever.")
+        str | None,
+        typer.Option("--timeout", metavar="DURATION", help="How long, e.g. 30s; without it for ever."),
     ] = None,
     db: Db = None,
     output: Output = Format.TEXT,
