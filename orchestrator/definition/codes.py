@@ -1,0 +1,74 @@
+"""Every code of a definition's problems: its kebab name and what it says in one line. Never reused."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Code(NamedTuple):
+    name: str
+    explanation: str
+
+
+CODES: dict[str, Code] = {
+    "YML001": Code("syntax-error", "The file is not YAML."),
+    "YML002": Code(
+        "duplicate-key", "A mapping has the same key twice; YAML readers would silently keep one."
+    ),
+    "YML004": Code("non-string-key", "Keys of mappings are text; quote numbers, true/false and null."),
+    "YML005": Code("alias-limit", "An alias refers to itself, to nothing, or expands to too much."),
+    "YML006": Code("multiple-documents", "A file holds one flow: one YAML document."),
+    "YML008": Code("tab", "Tabs are refused outside of text and comments: use spaces."),
+    "YML009": Code("merge-key", "YAML 1.2 has no merge key `<<`: write the keys out."),
+    "YML010": Code("tag", "Tags (`!name`) are refused: values are plain JSON."),
+    "YML011": Code("file-too-large", "A definition is at most 1 MiB."),
+    "YML012": Code("empty-document", "The file holds no flow."),
+    "YML013": Code("unreadable-file", "The file cannot be read, or is not UTF-8."),
+    "YML014": Code("control-character", "The file contains a character that YAML does not allow."),
+    "YML015": Code("too-deep", "Mappings and lists are nested deeper than 100 levels."),
+    "YML016": Code("not-json", "A number that JSON does not have: infinity or not-a-number."),
+    "YML017": Code("unquoted-expression", "YAML reads a part of this expression as its own: quote it."),
+    "KEY001": Code("unknown-key", "The key is not known at this place; keys of your own begin with `x-`."),
+    "KEY002": Code("exclusive-keys", "These keys cannot stand together."),
+    "KEY003": Code("missing-key", "A key that is needed here is absent."),
+    "KEY004": Code("misplaced-key", "The key is known, but has no place here."),
+    "VAL001": Code("bad-duration", "Not a duration: use `30s`, `1h30m`, `PT1H` or a number of seconds."),
+    "VAL002": Code("wrong-kind", "The value has the wrong shape, such as a text where a list is asked."),
+    "VAL003": Code("unknown-word", "The value is not one of the words known here."),
+    "VAL004": Code("bad-number", "The number is outside of what is allowed here."),
+    "VAL005": Code("bad-time", "Not a time: use RFC 3339 text or epoch seconds."),
+    "VAL006": Code("bad-text", "The text has not the form that is asked here."),
+    "VAL007": Code("empty", "An empty list or mapping where something is needed."),
+    "VAL008": Code("unknown-language", "The version of the flow language is not known to this release."),
+    "VAL009": Code("repeated", "The same thing is listed twice."),
+    "NAM001": Code(
+        "reserved-name", "The name is a CEL keyword, a name of the language, or already in scope."
+    ),
+    "NAM005": Code("duplicate-condition-id", "Ids of conditions are unique in a wait."),
+    "NAM006": Code(
+        "not-an-identifier", "Names are identifiers: letters, digits and `_`, not beginning with a digit."
+    ),
+    "NAM008": Code("duplicate-flow", "Two files of a catalogue declare the same flow type."),
+    "REF001": Code("unknown-step", "No step of that name is declared."),
+    "REF002": Code("unknown-channel", "No channel of that name is declared."),
+    "REF003": Code("unknown-attribute", "No attribute of that name is declared."),
+    "REF020": Code("unknown-join", "No join of that name is declared."),
+    "REF021": Code("unknown-condition", "No condition of that id is declared under `conditions`."),
+    "TYP001": Code("bad-type", "Not a type: see the list of types, or declare it under `types`."),
+    "TYP002": Code(
+        "wrong-value", "A value written in the file does not fit the type declared for its place."
+    ),
+    "TYP003": Code("type-mismatch", "An expression's values do not fit the type declared for their place."),
+    "TYP004": Code("missing-input", "A step that takes an input is started without one."),
+    "TYP005": Code("unexpected-input", "A step that takes no input is given one."),
+    "TYP006": Code("missing-output", "The flow or RPC owes an output, and this gives none."),
+    "EXP001": Code("bad-expression", "The expression is not CEL, or reads what is not in scope here."),
+    "EXP002": Code("guard-in-braces", "`when` takes a bare expression, without `${…}`."),
+    "DEC001": Code("no-outcome", "A decision says what happens next: it has exactly one outcome."),
+    "DEC002": Code("several-outcomes", "A decision has exactly one outcome."),
+    "DEC003": Code("repeated-report", "A decision reports at most once to a join."),
+    "DEC004": Code("not-in-an-rpc", "An RPC cannot close the run, report, or touch rounds and siblings."),
+    "ENG001": Code(
+        "not-executable-yet", "The language has it, this release's engine does not execute it yet."
+    ),
+}

@@ -1,0 +1,360 @@
+"""YAML text to plain JSON with positions: YAML 1.2 core schema, one document, nothing guessed (section 9).
+
+The events come from PyYAML; composing and resolving are our own, because PyYAML keeps the last of two equal
+keys, follows YAML 1.1 (`no`, `12:30`) and loses the place of an alias.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import yaml
+
+from orchestrator.definition.model import Json
+from orchestrator.definition.problem import Span, split_lines
+from orchestrator.definition.quoting import explain_syntax_error, quote_expression_at
+
+DEPTH_LIMIT = 100
+ALIAS_NODE_LIMIT = 10_000
+"""How many nodes all aliases of a file may expand to."""
+
+
+class Report(Protocol):
+    """Takes each problem; `first` is the span of the other place it speaks of."""
+
+    def __call__(
+        self, code: str, message: str, span: Span, *, help: str = "", first: Span | None = None
+    ) -> None: ...
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    span: Span
+
+    @property
+    def target(self) -> Node:
+        return self
+
+    def entry(self, part: str | int) -> tuple[Span | None, Node] | None:
+        """Key span and value node under one part of a path."""
+        return None
+
+
+@dataclass(slots=True, eq=False)
+class Scalar(Node):
+    value: str
+    style: str
+    """`'`, `"`, `|`, `>` or empty for a plain one."""
+
+
+@dataclass(slots=True, eq=False)
+class ListNode(Node):
+    items: list[Node] = field(default_factory=list)
+
+    def entry(self, part: str | int) -> tuple[Span | None, Node] | None:
+        if isinstance(part, int) and 0 <= part < len(self.items):
+            return None, self.items[part]
+        return None
+
+
+@dataclass(slots=True, eq=False)
+class MappingNode(Node):
+    entries: dict[str, tuple[Span, Node]] = field(default_factory=dict)
+
+    def entry(self, part: str | int) -> tuple[Span | None, Node] | None:
+        return self.entries.get(part) if isinstance(part, str) else None
+
+
+@dataclass(slots=True, eq=False)
+class AliasNode(Node):
+    """Stands where the alias is written; its parts are where the anchor is."""
+
+    of: Node
+
+    @property
+    def target(self) -> Node:
+        return self.of.target
+
+
+def compose_document(text: str, report: Report) -> Node | None:
+    """The tree of the file's document; problems go to `report`. None when nothing can be read."""
+    composer = _Composer(text, report)
+    try:
+        return composer.compose()
+    except yaml.MarkedYAMLError as error:
+        explain_syntax_error(error, text, report)
+    except yaml.YAMLError as error:
+        report("YML001", f"not YAML: {error}", Span(1, 1, 1, 1))
+    except _TooDeep as error:
+        report("YML015", f"nested deeper than {DEPTH_LIMIT} levels", error.span)
+    return None
+
+
+def construct(node: Node, report: Report) -> Json:
+    """Plain JSON of a tree. Aliases are expanded up to a limit."""
+    return _Constructor(report).construct(node)
+
+
+class _TooDeep(Exception):
+    def __init__(self, span: Span) -> None:
+        super().__init__()
+        self.span = span
+
+
+class _Composer:
+    def __init__(self, text: str, report: Report) -> None:
+        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        self._parser = loader(text)
+        self._report = report
+        self._anchors: dict[str, Node | None] = {}
+        """None while the anchored node is still being read."""
+        self.scalar_spans: list[Span] = []
+        self._text = text
+        self._lines = split_lines(text)
+
+    def compose(self) -> Node | None:
+        parser = self._parser
+        parser.get_event()
+        if parser.check_event(yaml.StreamEndEvent):
+            self._report("YML012", "the file is empty", Span(1, 1, 1, 1), help="declare a flow: `flow: Name`")
+            return None
+        parser.get_event()
+        root = self._node(0)
+        parser.get_event()
+        if not parser.check_event(yaml.StreamEndEvent):
+            event = parser.get_event()
+            span = _span(event.start_mark, event.end_mark)
+            self._report(
+                "YML006",
+                "a second document begins here; a file holds one flow",
+                span,
+                help="put it into a file of its own",
+            )
+        self._check_tabs()
+        return root
+
+    def _node(self, depth: int) -> Node:
+        event = self._parser.get_event()
+        span = _span(event.start_mark, event.end_mark)
+        if depth > DEPTH_LIMIT:
+            raise _TooDeep(span)
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event, span)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None
+        self._check_tag(event, span)
+        node: Node
+        if isinstance(event, yaml.ScalarEvent):
+            style = event.style or ""
+            node = Scalar(self._trimmed(span, style), event.value, "" if style == "!" else style)
+            self.scalar_spans.append(span)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            node = self._list(span, depth, bool(event.flow_style))
+        else:
+            node = self._mapping(span, depth, bool(event.flow_style))
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        return node
+
+    def _alias(self, event: Any, span: Span) -> Node:
+        target = self._anchors.get(event.anchor)
+        if target is not None:
+            return AliasNode(span, target)
+        if quote_expression_at(self._text, span, "`*` begins an alias in YAML", self._report):
+            return Scalar(span, "", "'")
+        if event.anchor in self._anchors:
+            message = f"alias `*{event.anchor}` stands inside what it refers to"
+        else:
+            message = f"alias `*{event.anchor}` has no anchor `&{event.anchor}` before it"
+        self._report("YML005", message, span, help=f'if this is text, quote it: "*{event.anchor}"')
+        return Scalar(span, "", "")
+
+    def _check_tag(self, event: Any, span: Span) -> None:
+        if event.tag is None and getattr(event, "style", None) != "!":
+            return
+        if quote_expression_at(self._text, span, "`!` begins a tag in YAML", self._report):
+            return
+        tag = event.tag or "!"
+        shown = tag.replace("tag:yaml.org,2002:", "!!")
+        self._report(
+            "YML010",
+            f"tag `{shown}` is refused: values are plain JSON",
+            span,
+            help="remove the tag, or quote the text",
+        )
+
+    def _list(self, span: Span, depth: int, is_flow: bool) -> Node:
+        node = ListNode(span)
+        while not self._parser.check_event(yaml.SequenceEndEvent):
+            node.items.append(self._node(depth + 1))
+        self._close(node, is_flow, node.items[-1] if node.items else None)
+        return node
+
+    def _mapping(self, span: Span, depth: int, is_flow: bool) -> Node:
+        node = MappingNode(span)
+        last: Node | None = None
+        while not self._parser.check_event(yaml.MappingEndEvent):
+            key = self._node(depth + 1)
+            last = self._node(depth + 1)
+            self._add(node, key, last)
+        self._close(node, is_flow, last)
+        return node
+
+    def _add(self, node: MappingNode, key: Node, value: Node) -> None:
+        if not isinstance(key, Scalar) or not (key.style or isinstance(resolve_plain(key.value), str)):
+            shown = f"`{key.value}`" if isinstance(key, Scalar) and key.value else f"this {_kind_of(key)}"
+            quoted = f': write "{key.value}"' if isinstance(key, Scalar) and key.value else ""
+            self._report(
+                "YML004", f"{shown} is not text; keys are text", key.span, help=f"quote the key{quoted}"
+            )
+            return
+        if key.value == "<<" and not key.style:
+            self._report(
+                "YML009",
+                "merge key `<<` does not exist in YAML 1.2",
+                key.span,
+                help="write the keys out, or share a type, a step or a `let`",
+            )
+            return
+        if key.value in node.entries:
+            first = node.entries[key.value][0]
+            self._report(
+                "YML002",
+                f"key `{key.value}` is repeated; first at {first.line}:{first.column}",
+                key.span,
+                help="remove one of the two",
+                first=first,
+            )
+            return
+        node.entries[key.value] = (key.span, value)
+
+    def _close(self, node: Node, is_flow: bool, last: Node | None) -> None:
+        event = self._parser.get_event()
+        start = node.span
+        if is_flow:
+            end = _span(event.end_mark, event.end_mark)
+            node.span = Span(start.line, start.column, end.line, end.column)
+        elif last is not None and (last.span.end_line, last.span.end_column) > (start.line, start.column):
+            node.span = Span(start.line, start.column, last.span.end_line, last.span.end_column)
+
+    def _trimmed(self, span: Span, style: str) -> Span:
+        """A block scalar's end mark stands before the next token: move it to the end of the text."""
+        if style not in {"|", ">"}:
+            return span
+        lines = self._lines[: span.end_line - (1 if span.end_column == 1 else 0)]
+        number = len(lines)
+        while number > span.line and not lines[number - 1].strip():
+            number -= 1
+        return Span(span.line, span.column, number, len(lines[number - 1].rstrip()) + 1)
+
+    def _check_tabs(self) -> None:
+        if "\t" not in self._text:
+            return
+        for number, line in enumerate(self._lines, start=1):
+            for match in re.finditer("\t+", line):
+                column = match.start() + 1
+                if "#" in line[: match.start()] or self._is_in_scalar(number, column):
+                    continue
+                self._report(
+                    "YML008",
+                    "a tab; YAML is indented and spaced with spaces",
+                    Span(number, column, number, match.end() + 1),
+                    help="replace it by spaces",
+                )
+
+    def _is_in_scalar(self, line: int, column: int) -> bool:
+        at = (line, column)
+        return any((s.line, s.column) <= at < (s.end_line, s.end_column) for s in self.scalar_spans)
+
+
+class _Constructor:
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._alias_node_count = 0
+        self._has_overflowed = False
+
+    def construct(self, node: Node, alias: AliasNode | None = None) -> Json:
+        """`alias` is the outermost one that the node is expanded for."""
+        if alias is not None:
+            self._alias_node_count += 1
+        if isinstance(node, AliasNode):
+            alias = alias or node
+            if self._alias_node_count <= ALIAS_NODE_LIMIT:
+                return self.construct(node.of, alias)
+            if not self._has_overflowed:
+                self._has_overflowed = True
+                message = f"aliases expand to more than {ALIAS_NODE_LIMIT} values"
+                help = "write the values out, or declare a type once"
+                self._report("YML005", message, alias.span, help=help)
+            return None
+        if isinstance(node, ListNode):
+            return [self.construct(item, alias) for item in node.items]
+        if isinstance(node, MappingNode):
+            return {key: self.construct(value, alias) for key, (_, value) in node.entries.items()}
+        assert isinstance(node, Scalar)
+        if node.style:
+            return node.value
+        value = resolve_plain(node.value)
+        if isinstance(value, float) and not math.isfinite(value):
+            self._report(
+                "YML016", f"`{node.value}` is not a JSON number", node.span, help="quote it if it is text"
+            )
+            return None
+        return value
+
+
+_NULL = {"", "~", "null", "Null", "NULL"}
+_BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_INTEGER = re.compile(r"[-+]?[0-9]+\Z")
+_OCTAL = re.compile(r"0o[0-7]+\Z")
+_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+\Z")
+_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
+_INFINITY = re.compile(r"[-+]?\.(inf|Inf|INF)\Z")
+_NAN = {".nan", ".NaN", ".NAN"}
+_DIGIT_LIMIT = 400
+"""Longer runs of digits are no number anyone writes; they stay far below Python's own conversion limit."""
+
+
+def resolve_plain(text: str) -> Json:
+    """An unquoted scalar by the YAML 1.2 core schema."""
+    if text in _NULL:
+        return None
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if text[0] not in "-+.0123456789":
+        return text
+    if text in _NAN or _INFINITY.match(text):
+        return math.nan
+    if len(text) > _DIGIT_LIMIT and _NUMBER.match(text):
+        return math.inf
+    if _INTEGER.match(text):
+        return int(text)
+    if _OCTAL.match(text):
+        return int(text[2:], 8)
+    if _HEXADECIMAL.match(text):
+        return int(text[2:], 16)
+    return float(text) if _NUMBER.match(text) else text
+
+
+def _kind_of(node: Node) -> str:
+    return {ListNode: "list", MappingNode: "mapping", AliasNode: "alias"}.get(type(node), "empty key")
+
+
+def _span(start: Any, end: Any) -> Span:
+    return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+
+
+_NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def find_control_character(text: str) -> tuple[Span, str] | None:
+    """The first character that YAML does not allow, and its name."""
+    found = _NOT_PRINTABLE.search(text)
+    if found is None:
+        return None
+    before = split_lines(text[: found.start()])
+    line, column = len(before), len(before[-1]) + 1
+    return Span(line, column, line, column + 1), f"U+{ord(found.group()):04X}"

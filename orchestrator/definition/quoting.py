@@ -1,0 +1,158 @@
+"""Turns the parse errors that an unquoted expression causes into "quote this expression" (section 6.1)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import yaml
+
+from orchestrator.definition.problem import Span, split_lines
+
+if TYPE_CHECKING:
+    from orchestrator.definition.document import Report
+
+_GUARD = re.compile(r"""(?<![\w"'])when:\s+(?=[^\s"'>|])""")
+_QUOTED_GUARD = re.compile(r"""(?<![\w"'])when:\s+(?=["'])""")
+_BRACES = re.compile(r"""(?<![\w"'$])\$\{""")
+_KEY_AHEAD = re.compile(r"""\s*[A-Za-z_][\w-]*:(\s|$)""")
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+class Candidate(NamedTuple):
+    """An unquoted expression in one line: its text, and where it stands (from 0)."""
+
+    start: int
+    end: int
+    text: str
+
+
+def explain_syntax_error(error: yaml.MarkedYAMLError, text: str, report: Report) -> None:
+    """Reports the one problem that a YAML error is."""
+    mark = error.problem_mark or error.context_mark
+    if mark is not None and error.context_mark is not None and not _has_more(text, mark.line, mark.column):
+        mark = error.context_mark  # something is left open: show where it begins
+    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
+    lines = split_lines(text)
+    shown = lines[line] if line < len(lines) else ""
+    here = Span(line + 1, column + 1, line + 1, column + 2)
+    tab = re.match(r" *(\t+)", shown)
+    if tab is not None and column <= tab.end():
+        span = Span(line + 1, tab.start(1) + 1, line + 1, tab.end(1) + 1)
+        report("YML008", "a tab; YAML is indented with spaces", span, help="replace it by spaces")
+        return
+    is_flow = "flow" in (error.context or "")
+    for candidate in reversed(_find_candidates(shown, is_flow)):
+        if candidate.start <= column <= max(candidate.end, candidate.start + 1) or (
+            is_flow and candidate.start <= column
+        ):
+            _report_unquoted(candidate, line, "YAML reads a part of this expression as its own", report)
+            return
+    problem = (error.problem or "cannot be read").replace("did not find expected", "expected")
+    context = f" {error.context}" if error.context else ""
+    report("YML001", f"not YAML: {problem}{context}", here, help=_advise(problem))
+
+
+def _has_more(text: str, line: int, column: int) -> bool:
+    lines = split_lines(text)
+    return any(
+        rest.strip()
+        for rest in (*(lines[line][column:] for _ in range(line < len(lines))), *lines[line + 1 :])
+    )
+
+
+def quote_expression_at(text: str, span: Span, reason: str, report: Report) -> bool:
+    """Whether an expression stands at the span, where YAML read something else; then it is reported."""
+    lines = split_lines(text)
+    shown = lines[span.line - 1] if span.line <= len(lines) else ""
+    for candidate in _find_candidates(shown, _is_inside_flow(shown, span.column - 1)):
+        if candidate.start == span.column - 1:
+            _report_unquoted(candidate, span.line - 1, reason, report)
+            return True
+    return False
+
+
+def quoted(expression: str) -> str:
+    """The expression in YAML quotes."""
+    if '"' not in expression and "\\" not in expression:
+        return f'"{expression}"'
+    return "'" + expression.replace("'", "''") + "'"
+
+
+def has_open_bracket(expression: str) -> bool:
+    """Whether a bracket or quote is left open: the sign that YAML cut an unquoted expression."""
+    depth = 0
+    quote = ""
+    for character in expression:
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+    return depth > 0 or bool(quote)
+
+
+def _report_unquoted(candidate: Candidate, line: int, reason: str, report: Report) -> None:
+    span = Span(line + 1, candidate.start + 1, line + 1, candidate.end + 1)
+    report("YML017", f"{reason}: quote this expression", span, help=f"write {quoted(candidate.text)}")
+
+
+def _find_candidates(line: str, is_flow: bool) -> list[Candidate]:
+    starts = [match.end() for match in _GUARD.finditer(line)]
+    starts += [match.end() for match in _QUOTED_GUARD.finditer(line)]
+    starts += [match.start() for match in _BRACES.finditer(line)]
+    candidates = []
+    for start in sorted(set(starts)):
+        end = _find_end(line, start, is_flow or _is_inside_flow(line, start))
+        text = line[start:end].rstrip()
+        if text and not _is_well_quoted(text):
+            candidates.append(Candidate(start, start + len(text), text))
+    return candidates
+
+
+def _is_well_quoted(text: str) -> bool:
+    return text[0] in "\"'" and text.find(text[0], 1) == len(text) - 1
+
+
+def _is_inside_flow(line: str, column: int) -> bool:
+    return has_open_bracket(re.sub(r"\"[^\"]*\"|'[^']*'", "", line[:column]))
+
+
+def _find_end(line: str, start: int, is_flow: bool) -> int:
+    """Where the expression ends: at the end of the line, its comment, or of its entry in flow style."""
+    closers: list[str] = []
+    quote = ""
+    for index in range(start, len(line)):
+        character = line[index]
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character in _CLOSING:
+            closers.append(_CLOSING[character])
+        elif closers and character == closers[-1]:
+            closers.pop()
+            if not closers and line.startswith("${", start):
+                return index + 1
+        elif (character == "#" and line[index - 1].isspace()) or (
+            is_flow
+            and not closers
+            and (character in "]}" or (character == "," and _KEY_AHEAD.match(line, index + 1)))
+        ):
+            return index
+    return len(line)
+
+
+def _advise(problem: str) -> str:
+    if "mapping values" in problem:
+        return "a text that contains `: ` needs quotes; a key stands on a line of its own"
+    if "cannot start any token" in problem:
+        return "a text that begins with this character needs quotes"
+    if "',' or" in problem:
+        return "in `{…}` and `[…]` quote texts that contain brackets, braces, commas or `: `"
+    if "block end" in problem or "expected key" in problem or "'-' indicator" in problem:
+        return "check the indentation of this line and the ones above it"
+    return ""

@@ -1,0 +1,110 @@
+"""The text of a definition, and where in it each part of the document stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from orchestrator.definition.document import Node, Scalar
+from orchestrator.definition.model import Path
+from orchestrator.definition.problem import Span as Span
+from orchestrator.definition.problem import split_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    key: Span | None
+    value: Span
+
+
+class Source:
+    """One file. `locate` answers for every key and value that the document has."""
+
+    def __init__(self, path: str, text: str, root: Node | None = None) -> None:
+        self.path = path
+        self.text = text
+        self._root = root
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(split_lines(self.text))
+
+    def locate(self, path: Path) -> Position:
+        """The position of a path; of its nearest enclosing part where the path itself is absent."""
+        position, _, _ = self._find(path)
+        return position
+
+    def locate_within(self, path: Path, offset: int, end_offset: int) -> Span:
+        """The span of a piece of a text value, by offsets into the value as read (quotes, escapes undone)."""
+        position, node, is_exact = self._find(path)
+        if not is_exact or not isinstance(node, Scalar):
+            return position.value
+        places = list(self._places(node))
+        if not places or offset > len(places):
+            return position.value
+        end_offset = max(offset, min(end_offset, len(places)))
+        line, column = places[offset] if offset < len(places) else _after(places[-1])
+        end_line, end_column = _after(places[end_offset - 1]) if end_offset > offset else (line, column + 1)
+        return Span(line + 1, column + 1, end_line + 1, end_column + 1)
+
+    def _find(self, path: Path) -> tuple[Position, Node | None, bool]:
+        node = self._root
+        if node is None:
+            return Position(None, Span(1, 1, 1, 1)), None, False
+        position = Position(None, node.span)
+        for part in path:
+            entry = node.entry(part)
+            if entry is None:
+                return position, node, False
+            key, node = entry
+            position = Position(key, node.span)
+            node = node.target
+        return position, node, True
+
+    def _places(self, node: Scalar) -> Iterator[tuple[int, int]]:
+        """Line and column (from 0) of each character of a scalar's value, in order."""
+        line, column = node.span.line - 1, node.span.column - 1
+        quote = node.style if node.style in {"'", '"'} else None
+        if node.style in {"|", ">"}:
+            line, column = line + 1, 0
+        elif quote:
+            column += 1
+        for wanted in node.value:
+            if wanted.isspace() and not (quote == '"' and self._char(line, column) == "\\"):
+                text = self.lines[line] if line < len(self.lines) else ""
+                yield line, min(column, len(text))
+                if column < len(text) and text[column].isspace():
+                    column += 1
+                continue
+            while (found := self._char(line, column)) is not None:
+                if found == wanted or (quote == '"' and found == "\\"):
+                    break
+                line, column = (line + 1, 0) if found == "\n" else (line, column + 1)
+            if found is None:
+                return
+            yield line, column
+            column += _source_length(self.lines[line], column, quote)
+
+    def _char(self, line: int, column: int) -> str | None:
+        if line >= len(self.lines):
+            return None
+        text = self.lines[line]
+        return text[column] if column < len(text) else "\n"
+
+
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")
+
+
+def _source_length(text: str, column: int, quote: str | None) -> int:
+    """How many characters of the file one character of the value takes."""
+    if quote == "'" and text[column : column + 2] == "''":
+        return 2
+    if quote == '"' and (escape := _ESCAPE.match(text, column)) is not None:
+        return len(escape.group())
+    return 1
+
+
+def _after(place: tuple[int, int]) -> tuple[int, int]:
+    return place[0], place[1] + 1

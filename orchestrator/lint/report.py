@@ -1,0 +1,161 @@
+"""Problems as text, JSON and GitHub annotations."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from orchestrator.definition.codes import CODES
+from orchestrator.definition.problem import Problem, Span
+from orchestrator.definition.source import Source
+from orchestrator.errors import UsageError
+
+SCHEMA = 1
+_GITHUB_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+def render_problems(
+    problems: Sequence[Problem],
+    format: str = "text",
+    *,
+    sources: Mapping[str, Source] | None = None,
+    has_colour: bool = False,
+) -> str:
+    """The report in one of FORMATS. `sources` by path spares reading the files again (text only)."""
+    if format == "text":
+        return render_text(problems, sources=sources, has_colour=has_colour)
+    if format not in FORMATS:
+        raise UsageError(f"unknown format `{format}`; known: {', '.join(FORMATS)}")
+    return _RENDERERS[format](problems)
+
+
+def render_text(
+    problems: Sequence[Problem], *, sources: Mapping[str, Source] | None = None, has_colour: bool = False
+) -> str:
+    """A frame for each problem and one line that counts them; empty without problems."""
+    known: dict[str, Source | None] = dict(sources or {})
+    frames = []
+    for problem in problems:
+        if problem.path not in known:
+            known[problem.path] = _read_source(problem.path)
+        frames.append(problem.frame(known[problem.path], has_colour=has_colour))
+    return "\n\n".join([*frames, summarize(problems)]) if frames else ""
+
+
+def summarize(problems: Sequence[Problem]) -> str:
+    """`2 errors, 1 warning`."""
+    counts = Counter(problem.severity for problem in problems)
+    parts = []
+    for severity in ("error", "warning", "info"):
+        if count := counts[severity]:
+            plural = "s" if count > 1 and severity != "info" else ""
+            parts.append(f"{count} {severity}{plural}")
+    return ", ".join(parts) or "no problems"
+
+
+def render_concise(problems: Sequence[Problem]) -> str:
+    return "\n".join(problem.concise() for problem in problems)
+
+
+def render_json(problems: Sequence[Problem]) -> str:
+    document = {"schema": SCHEMA, "problems": [problem_json(problem) for problem in problems]}
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def render_jsonl(problems: Sequence[Problem]) -> str:
+    return "\n".join(json.dumps(problem_json(problem), ensure_ascii=False) for problem in problems)
+
+
+def render_github(problems: Sequence[Problem]) -> str:
+    """Workflow commands that GitHub shows beside the lines."""
+    lines = []
+    for problem in problems:
+        span = problem.span
+        properties = {
+            "title": f"{problem.code} {problem.name}",
+            "file": problem.path,
+            "line": span.line,
+            "endLine": span.end_line,
+            "col": span.column,
+        }
+        if span.end_line == span.line:
+            properties["endColumn"] = span.end_column
+        shown = ",".join(f"{key}={_escape_property(str(value))}" for key, value in properties.items())
+        text = problem.message + (f" ({problem.help})" if problem.help else "")
+        lines.append(f"::{_GITHUB_LEVELS[problem.severity]} {shown}::{_escape_github(text)}")
+    return "\n".join(lines)
+
+
+def problem_json(problem: Problem) -> dict[str, Any]:
+    """One problem as in cli.md, schema 1."""
+    return {
+        "code": problem.code,
+        "name": problem.name,
+        "severity": problem.severity,
+        "confidence": problem.confidence,
+        "message": problem.message,
+        "flow": problem.flow,
+        "path": problem.path,
+        **_span_json(problem.span),
+        "spans": [
+            {"path": labelled.path, **_span_json(labelled.span), "label": labelled.label}
+            for labelled in problem.spans
+        ],
+        "help": problem.help or None,
+        "fix": None,
+        "url": None,
+    }
+
+
+def explain_code(code: str) -> str:
+    """`YML002 duplicate-key: …`, for `lint --explain`."""
+    from orchestrator.definition.nearness import did_you_mean
+
+    known = CODES.get(code.upper())
+    if known is None:
+        by_name = next((found for found, entry in CODES.items() if entry.name == code), None)
+        if by_name is None:
+            raise UsageError(f"there is no code `{code}`" + _sentence(did_you_mean(code.upper(), CODES)))
+        code, known = by_name, CODES[by_name]
+    return f"{code.upper()} {known.name}: {known.explanation}"
+
+
+def _sentence(help: str) -> str:
+    return f"; {help}" if help else ""
+
+
+def _span_json(span: Span) -> dict[str, int]:
+    return {
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }
+
+
+def _read_source(path: str) -> Source | None:
+    try:
+        return Source(path, Path(path).read_text(encoding="utf-8-sig", errors="replace"))
+    except OSError:
+        return None
+
+
+def _escape_github(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escape_property(text: str) -> str:
+    return _escape_github(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_RENDERERS: dict[str, Callable[[Sequence[Problem]], str]] = {
+    "text": render_text,
+    "concise": render_concise,
+    "json": render_json,
+    "jsonl": render_jsonl,
+    "github": render_github,
+}
+FORMATS = tuple(_RENDERERS)
