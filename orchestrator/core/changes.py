@@ -11,7 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from orchestrator.core.events import Failure, Record
-from orchestrator.core.state import Execution, Output, PendingCondition, QueuedMessage, RunError
+from orchestrator.core.state import BranchReport, Execution, Output, PendingCondition, QueuedMessage, RunError
 from orchestrator.definition.model import Json
 
 
@@ -127,6 +127,34 @@ class AttributeDeleted(_Change, frozen=True, tag="attribute_deleted"):
     key: str | None
 
 
+class RoundOpened(_Change, frozen=True, tag="round_opened"):
+    round: str
+    join: str
+    branch_count: int
+
+
+class Reported(_Change, frozen=True, tag="reported"):
+    execution_id: str
+    round: str
+    report: BranchReport
+
+
+class RoundCounted(_Change, frozen=True, tag="round_counted"):
+    """The counters of a round after this commit."""
+
+    round: str
+    counting: int
+    missed: int
+    members: int
+    is_cancelled: bool = False
+
+
+class RoundForgotten(_Change, frozen=True, tag="round_forgotten"):
+    """Nothing is inside it or faces it any more."""
+
+    round: str
+
+
 class CompletionRequested(_Change, frozen=True, tag="completion_requested"):
     """Graceful completion was asked for; never withdrawn (rule 122)."""
 
@@ -162,6 +190,10 @@ Change: TypeAlias = (
     | MessagesDropped
     | AttributeSet
     | AttributeDeleted
+    | RoundOpened
+    | Reported
+    | RoundCounted
+    | RoundForgotten
     | CompletionRequested
     | OutputAdded
     | EventRecorded

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from orchestrator.core.draft import Draft
-from orchestrator.core.effects import PlannedEffect, apply_effects, plan_effects, require_room
+from orchestrator.core.effects import PlannedEffect, PlannedReport, apply_effects, plan_effects, require_room
 from orchestrator.core.evaluation import checked, elements, evaluate, holds
 from orchestrator.core.failing import MethodFails, expression_failed
 from orchestrator.core.frame import Frame
+from orchestrator.core.reach import MAXIMUM_DEPTH, opens_branch
+from orchestrator.core.rounds import innermost
 from orchestrator.core.starting import start_step
-from orchestrator.core.state import Execution, RunError, Status
+from orchestrator.core.state import BranchRef, Execution, RunError, Status
 from orchestrator.definition.expressions import Value
 from orchestrator.definition.model import (
     DeadEnd,
@@ -38,6 +40,7 @@ class PlannedStart(Struct, frozen=True):
     step: str
     input: Json
     options_path: Path | None
+    is_branch: bool = False
 
 
 class PlannedEnd(Struct, frozen=True):
@@ -59,8 +62,12 @@ class PlannedDecision(Struct, frozen=True):
     effects: list[PlannedEffect]
     cancel: tuple[str, ...]
     cancel_siblings: tuple[str, ...]
+    cancel_rounds: tuple[str, ...]
+    """Ids of rounds."""
     starts: list[PlannedStart]
     end: PlannedEnd | None
+    opens: str | None = None
+    """The join of which it opens a round."""
 
 
 def plan_decision(
@@ -98,7 +105,8 @@ class _Planner:
         self._is_empty = is_empty
 
     def plan(self, position: int, decision: Decision) -> PlannedDecision:
-        effects = plan_effects(self._draft, decision.effects, self._frame)
+        effects = plan_effects(self._draft, self._execution, decision.effects, self._frame)
+        rounds = self._cancelled_rounds(decision)
         outcome = decision.outcome
         fallback = self._fallback(outcome)
         starts = [] if fallback is not None else self._starts(outcome)
@@ -113,11 +121,29 @@ class _Planner:
                 effects + rest.effects,
                 decision.cancel + rest.cancel,
                 decision.cancel_siblings + rest.cancel_siblings,
+                rounds + rest.cancel_rounds,
                 rest.starts,
                 rest.end,
+                rest.opens,
             )
         end = None if starts else self._end(outcome)
-        return PlannedDecision(position, effects, decision.cancel, decision.cancel_siblings, starts, end)
+        opens = outcome.join if isinstance(outcome, GoToMany) else None
+        if opens is not None and len(self._execution.line) >= MAXIMUM_DEPTH:
+            raise expression_failed(f"rounds are nested deeper than {MAXIMUM_DEPTH}")
+        return PlannedDecision(
+            position, effects, decision.cancel, decision.cancel_siblings, rounds, starts, end, opens
+        )
+
+    def _cancelled_rounds(self, decision: Decision) -> tuple[str, ...]:
+        """The round faced, else the innermost one that the decider is in."""
+        join = decision.cancel_round
+        if join is None:
+            return ()
+        faced = self._execution.faces.get(join)
+        position = innermost(self._execution.line, join)
+        if faced is None and position is None:
+            raise expression_failed(f"{self._execution.id} neither faces nor is in a round of join {join}")
+        return (faced or self._execution.line[position or 0].round,)
 
     def _fallback(self, outcome: Outcome | None) -> Decision | None:
         """The `otherwise` of a completion that finds a channel not empty (rule 129)."""
@@ -128,14 +154,18 @@ class _Planner:
         return None
 
     def _starts(self, outcome: Outcome | None) -> list[PlannedStart]:
-        movements: tuple[Movement, ...] = ()
         if isinstance(outcome, GoTo):
-            movements = (outcome.movement,)
-        elif isinstance(outcome, GoToMany):
-            movements = outcome.movements
-        return [start for movement in movements for start in self._moved(movement)]
+            return self._moved(outcome.movement, is_branch=False)
+        if not isinstance(outcome, GoToMany):
+            return []
+        starts = []
+        for movement in outcome.movements:
+            join = outcome.join
+            is_branch = join is not None and opens_branch(self._draft.flow, movement, join)
+            starts += self._moved(movement, is_branch=is_branch)
+        return starts
 
-    def _moved(self, movement: Movement) -> list[PlannedStart]:
+    def _moved(self, movement: Movement, *, is_branch: bool) -> list[PlannedStart]:
         target = self._draft.flow.steps[movement.step]
         options_path = movement.path if movement.options is not None else None
         starts = []
@@ -147,7 +177,7 @@ class _Planner:
             if target.input is None and movement.input is not None:
                 raise expression_failed(f"step {target.name} takes no input")
             value = None if target.input is None else checked(given, target.input, f"input of {target.name}")
-            starts.append(PlannedStart(target.name, value, options_path))
+            starts.append(PlannedStart(target.name, value, options_path, is_branch))
         return starts
 
     def _end(self, outcome: Outcome | None) -> PlannedEnd:
@@ -183,11 +213,42 @@ def apply_decision(
     apply_effects(draft, planned.effects)
     for victim in _cancelled(draft, execution, planned, handler_cancels):
         draft.cancel(victim)
+    for round in planned.cancel_rounds:
+        draft.cancel_round(round, execution)
     draft.end_step(execution, "completed", decision=planned.position)
-    for start in planned.starts:
-        start_step(draft, start.step, start.input, origin=execution.id, options_path=start.options_path)
+    reported = [e.position for e in planned.effects if isinstance(e, PlannedReport)]
+    started = _start(draft, execution, planned, execution.line[: min(reported, default=None)])
+    draft.rounds.end(execution, [execution.line[position].round for position in reported], started)
     if planned.end is not None:
         _apply_end(draft, execution, planned.end)
+
+
+def _start(
+    draft: Draft, execution: Execution, planned: PlannedDecision, line: tuple[BranchRef, ...]
+) -> list[Execution]:
+    """Movements hand `line` and what the decider faces on; a branch adds itself and faces nothing."""
+    round = f"{planned.opens}/{execution.id}"
+    faces = execution.faces
+    if planned.opens is not None:
+        draft.rounds.open(round, planned.opens, sum(start.is_branch for start in planned.starts))
+        faces = {**faces, planned.opens: round}
+    started: list[Execution] = []
+    branch = 0
+    for start in planned.starts:
+        places = (*line, BranchRef(round, branch)) if start.is_branch else line
+        branch += start.is_branch
+        started.append(
+            start_step(
+                draft,
+                start.step,
+                start.input,
+                origin=execution.id,
+                options_path=start.options_path,
+                line=places,
+                faces={} if start.is_branch else faces,
+            )
+        )
+    return started
 
 
 def _cancelled(

@@ -21,6 +21,7 @@ from orchestrator.core.evolve import (
     wait_queues,
     with_fired_timers,
 )
+from orchestrator.core.rounds import DraftRounds
 from orchestrator.core.state import (
     Execution,
     Output,
@@ -28,6 +29,7 @@ from orchestrator.core.state import (
     Phase,
     QueuedMessage,
     QueueKey,
+    Round,
     Run,
     RunError,
     Status,
@@ -96,6 +98,7 @@ class Draft:
         self._next_seq = run.next_seq
         self._next_order = run.next_order
         self._active_count = len(run.executions)
+        self.rounds = DraftRounds(flow, run, self.changes)
 
     # --- Executions ---
 
@@ -123,6 +126,11 @@ class Draft:
         new = (e.id for e in self._executions.values() if e is not None and e.origin == origin)
         return self._alive(dict.fromkeys(chain(stored, new)))
 
+    def active_in_round(self, round: str) -> list[Execution]:
+        stored = self.run.by_round.get(round, ())
+        new = (e.id for e in self._executions.values() if e and any(p.round == round for p in e.line))
+        return self._alive(dict.fromkeys(chain(stored, new)))
+
     def _alive(self, ids: dict[str, None]) -> list[Execution]:
         return [execution for i in ids if (execution := self.execution(i)) is not None]
 
@@ -138,6 +146,7 @@ class Draft:
         self._executions[execution.id] = execution
         self._active_count += 1
         self.changes.append(c.StepQueued(execution))
+        self.rounds.begin(execution)
 
     def next_number(self, step: str) -> int:
         return self._counters.get(step, self.run.counters.get(step, 0)) + 1
@@ -184,7 +193,11 @@ class Draft:
             messages[index] = tuple(self._queue((condition.channel, condition.key)).take(count))
         taken = tuple((index, tuple(m.seq for m in group)) for index, group in messages.items() if group)
         change = c.WaitSatisfied(execution.id, self.at, winners, fired, taken)
-        return self._put(change, satisfied(execution, change, messages))
+        return self._put(change, satisfied(execution, change, messages, self._round))
+
+    def _round(self, round: str) -> Round:
+        found = self.rounds.find(round)
+        return Round(found.join, found.branch_count, reports=found.reports)
 
     def skip_wait(self, execution: Execution, failure: Failure, attempts: int) -> Execution:
         change = c.WaitSkipped(execution.id, self.at, failure, attempts)
@@ -203,6 +216,7 @@ class Draft:
         failure: Failure | None = None,
         decision: int | None = None,
     ) -> None:
+        """The caller tells `rounds.end` what it reported and started."""
         self.changes.append(c.StepEnded(execution.id, how, failure, decision))
         self._executions[execution.id] = None
         self._active_count -= 1
@@ -211,6 +225,14 @@ class Draft:
         """End it without effects; what its wait consumed goes back (rules 109, 110)."""
         self.return_messages(execution)
         self.end_step(execution, "cancelled")
+        self.rounds.end(execution, (), ())
+
+    def cancel_round(self, round: str, decider: Execution) -> None:
+        """Cancel everything inside, nested rounds and their joining steps included."""
+        victims = [victim for victim in self.active_in_round(round) if victim.id != decider.id]
+        for victim in victims:
+            self.cancel(victim)
+        self.rounds.cancel(round, had_members=bool(victims))
 
     def _put(self, change: c.Change, execution: Execution) -> Execution:
         self.changes.append(change)

@@ -13,6 +13,8 @@ from orchestrator.core.evaluation import checked, elements, evaluate, map_key
 from orchestrator.core.events import HandlerEffects, Message, Write
 from orchestrator.core.failing import expression_failed, invalid_result, undeclared_effect
 from orchestrator.core.frame import Frame
+from orchestrator.core.rounds import innermost
+from orchestrator.core.state import BranchReport, Execution
 from orchestrator.definition.model import Effect, Flow, Handler, Json, May, MayRange, Report, SetAttribute
 from orchestrator.errors import ChannelFull, InvalidValue
 
@@ -104,18 +106,37 @@ class PlannedMessage(Struct, frozen=True):
     value: Json
 
 
-PlannedEffect: TypeAlias = PlannedWrite | PlannedMessage
+class PlannedReport(Struct, frozen=True):
+    execution: Execution
+    position: int
+    """Of the round on the execution's line."""
+    value: Json
 
 
-def plan_effects(draft: Draft, effects: tuple[Effect, ...], frame: Frame) -> list[PlannedEffect]:
+PlannedEffect: TypeAlias = PlannedWrite | PlannedMessage | PlannedReport
+
+
+def plan_effects(
+    draft: Draft, execution: Execution, effects: tuple[Effect, ...], frame: Frame
+) -> list[PlannedEffect]:
     """Evaluate all on the one state that `frame` shows, in the order written; nothing is done yet."""
     planned: list[PlannedEffect] = []
     for effect in effects:
         if isinstance(effect, Report):
-            raise expression_failed("reports to joins cannot be executed yet")
+            planned.append(_plan_report(draft.flow, execution, effect, frame))
+            continue
         for inner, _ in elements(effect.for_each, effect.as_name, effect.when, frame):
             planned.append(_plan(draft.flow, effect, inner))
     return planned
+
+
+def _plan_report(flow: Flow, execution: Execution, effect: Report, frame: Frame) -> PlannedReport:
+    """To the innermost round of the join on the line."""
+    position = innermost(execution.line, effect.join)
+    if position is None:
+        raise expression_failed(f"{execution.id} is inside no round of join {effect.join}")
+    value = checked(evaluate(effect.value, frame), flow.joins[effect.join].type, f"report to {effect.join}")
+    return PlannedReport(execution, position, value)
 
 
 def _plan(flow: Flow, effect: Effect, frame: Frame) -> PlannedEffect:
@@ -154,5 +175,8 @@ def apply_effects(draft: Draft, planned: list[PlannedEffect]) -> None:
     for effect in planned:
         if isinstance(effect, PlannedWrite):
             draft.write(effect.attribute, effect.key, effect.value)
+        elif isinstance(effect, PlannedReport):
+            place = effect.execution.line[effect.position]
+            draft.rounds.report(effect.execution, place, BranchReport(place.branch, effect.value))
         else:
             draft.publish(effect.channel, effect.key, effect.value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,12 +12,15 @@ from msgspec.structs import replace
 from orchestrator.core import changes as c
 from orchestrator.core.events import Failure
 from orchestrator.core.state import (
+    BranchReport,
     ConditionResult,
     Execution,
+    PendingCondition,
     Phase,
     QueuedMessage,
     QueueKey,
     RecoveredFailure,
+    Round,
     Run,
     Status,
     Wait,
@@ -33,7 +36,7 @@ def evolve(run: Run, changes: Iterable[c.Change]) -> None:
 
 def rebuild_indexes(run: Run) -> None:
     """Derive the indexes of a run loaded from rows."""
-    run.by_step, run.by_origin, run.waiters = {}, {}, {}
+    run.by_step, run.by_origin, run.by_round, run.waiters = {}, {}, {}, {}
     for execution in run.executions.values():
         _index(run, execution)
     waiting = [e for e in run.executions.values() if e.phase is Phase.WAITING and e.wait is not None]
@@ -67,17 +70,24 @@ def with_fired_timers(execution: Execution, change: c.TimersFired) -> Execution:
 
 
 def satisfied(
-    execution: Execution, change: c.WaitSatisfied, messages: dict[int, tuple[QueuedMessage, ...]]
+    execution: Execution,
+    change: c.WaitSatisfied,
+    messages: dict[int, tuple[QueuedMessage, ...]],
+    round_of: Callable[[str], Round],
 ) -> Execution:
     """Execute is next; `messages` are those taken, by condition index."""
     wait = execution.wait
     assert wait is not None
     fired, winners = set(change.fired), set(change.winners)
-    results = tuple(
-        ConditionResult(index in winners, index in fired, messages.get(index, ()))
-        for index in range(len(wait.conditions))
-    )
-    return _begin_execute(replace(execution, wait=replace(wait, results=results)), change.due_at)
+    results = []
+    for index, condition in enumerate(wait.conditions):
+        result = ConditionResult(index in winners, index in fired, messages.get(index, ()))
+        if condition.round is not None:
+            round = round_of(condition.round)
+            seen = reports_seen(condition, round.reports)
+            result = replace(result, reports=seen, branch_count=round.branch_count)
+        results.append(result)
+    return _begin_execute(replace(execution, wait=replace(wait, results=tuple(results))), change.due_at)
 
 
 def skipped(execution: Execution, change: c.WaitSkipped) -> Execution:
@@ -121,12 +131,23 @@ def taken_messages(execution: Execution) -> dict[QueueKey, list[QueuedMessage]]:
 
 
 def wait_queues(wait: Wait) -> set[QueueKey]:
-    """The queues whose messages can make the wait hold."""
-    return {
-        (condition.channel, condition.key)
-        for condition in wait.conditions
-        if condition.channel is not None and not condition.is_left_out
-    }
+    """The queues whose messages, and the rounds whose reports, can make the wait hold."""
+    keys: set[QueueKey] = set()
+    for condition in wait.conditions:
+        if condition.is_left_out:
+            continue
+        if condition.channel is not None:
+            keys.add((condition.channel, condition.key))
+        elif condition.round is not None:
+            keys.add((condition.round, None))
+    return keys
+
+
+def reports_seen(condition: PendingCondition, reports: Sequence[BranchReport]) -> tuple[BranchReport, ...]:
+    """What a join condition shows: with `need: N` that holds the N oldest, else all so far."""
+    if isinstance(condition.need, int) and len(reports) >= condition.need:
+        return tuple(reports[: condition.need])
+    return tuple(reports)
 
 
 def _begin_execute(execution: Execution, due_at: Any) -> Execution:
@@ -178,7 +199,7 @@ def _satisfy_wait(run: Run, change: c.WaitSatisfied) -> None:
         condition = wait.conditions[index]
         assert condition.channel is not None
         messages[index] = _take(run, (condition.channel, condition.key), seqs)
-    run.executions[change.execution_id] = satisfied(execution, change, messages)
+    run.executions[change.execution_id] = satisfied(execution, change, messages, run.rounds.__getitem__)
 
 
 def _skip_wait(run: Run, change: c.WaitSkipped) -> None:
@@ -194,6 +215,8 @@ def _end_step(run: Run, change: c.StepEnded) -> None:
     _unindex_wait(run, execution)
     _discard(run.by_step, execution.step, execution.id)
     _discard(run.by_origin, execution.origin, execution.id)
+    for place in execution.line:
+        _discard(run.by_round, place.round, execution.id)
 
 
 def _queue_message(run: Run, change: c.MessageQueued) -> None:
@@ -233,6 +256,24 @@ def _delete_attribute(run: Run, change: c.AttributeDeleted) -> None:
     run.attribute_maps.pop(change.name, None)
 
 
+def _open_round(run: Run, change: c.RoundOpened) -> None:
+    run.rounds[change.round] = Round(change.join, change.branch_count)
+
+
+def _report(run: Run, change: c.Reported) -> None:
+    run.rounds[change.round].reports.append(change.report)
+
+
+def _count_round(run: Run, change: c.RoundCounted) -> None:
+    round = run.rounds[change.round]
+    round.counting, round.missed, round.members = change.counting, change.missed, change.members
+    round.is_cancelled = change.is_cancelled
+
+
+def _forget_round(run: Run, change: c.RoundForgotten) -> None:
+    del run.rounds[change.round]
+
+
 def _request_completion(run: Run, _: c.CompletionRequested) -> None:
     run.is_completing = True
 
@@ -247,7 +288,8 @@ def _record(run: Run, _: c.EventRecorded) -> None:
 
 def _close(run: Run, change: c.RunClosed) -> None:
     run.status, run.closed_at, run.error = Status(change.status), change.at, change.error
-    run.executions, run.by_step, run.by_origin, run.waiters = {}, {}, {}, {}
+    run.executions, run.rounds = {}, {}
+    run.by_step, run.by_origin, run.by_round, run.waiters = {}, {}, {}, {}
     if run.status is not Status.COMPLETED:
         run.outputs = []
 
@@ -274,6 +316,8 @@ def _seq(message: QueuedMessage) -> int:
 def _index(run: Run, execution: Execution) -> None:
     run.by_step.setdefault(execution.step, {})[execution.id] = None
     run.by_origin.setdefault(execution.origin, {})[execution.id] = None
+    for place in execution.line:
+        run.by_round.setdefault(place.round, {})[execution.id] = None
 
 
 def _index_wait(run: Run, execution: Execution) -> None:
@@ -310,6 +354,10 @@ _APPLY: dict[type, Callable[[Run, Any], None]] = {
     c.MessagesDropped: _drop_messages,
     c.AttributeSet: _set_attribute,
     c.AttributeDeleted: _delete_attribute,
+    c.RoundOpened: _open_round,
+    c.Reported: _report,
+    c.RoundCounted: _count_round,
+    c.RoundForgotten: _forget_round,
     c.CompletionRequested: _request_completion,
     c.OutputAdded: _add_output,
     c.EventRecorded: _record,

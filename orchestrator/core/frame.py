@@ -9,7 +9,7 @@ import msgspec
 
 from orchestrator.core.draft import Draft
 from orchestrator.core.state import ConditionResult, Execution, PendingCondition, Wait
-from orchestrator.definition.model import Condition, Json, TimerCondition, WaitFor
+from orchestrator.definition.model import Condition, JoinCondition, Json, TimerCondition, WaitFor
 
 
 class Frame(Mapping[str, Any]):
@@ -104,11 +104,21 @@ def _result(declared: Condition, result: ConditionResult) -> dict[str, Json]:
     if isinstance(declared, TimerCondition):
         value["fired"] = result.has_fired
     else:
-        values = [message.value for message in result.messages]
+        values = [m.value for m in result.messages] + [r.value for r in result.reports]
         value["messages"] = values
         if len(values) <= 1:  # reading `message` of several is an error
             value["message"] = values[0] if values else None
+    if isinstance(declared, JoinCondition):
+        value["by_branch"] = _by_branch(result)
     return value
+
+
+def _by_branch(result: ConditionResult) -> list[Json]:
+    """The oldest report of each branch, null where none came."""
+    oldest: dict[int, Json] = {}
+    for report in result.reports:
+        oldest.setdefault(report.branch, report.value)
+    return [oldest.get(branch) for branch in range(result.branch_count)]
 
 
 def _wait(draft: Draft, execution: Execution) -> Json:

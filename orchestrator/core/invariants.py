@@ -48,12 +48,14 @@ def _check_closing(run: Run) -> None:
 
 
 def _check_indexes(run: Run) -> None:
-    kept = (run.by_step, run.by_origin, run.waiters)
+    kept = (run.by_step, run.by_origin, run.waiters, run.by_round)
     by_step = {step: set(ids) for step, ids in run.by_step.items()}
     by_origin = {origin: set(ids) for origin, ids in run.by_origin.items()}
     waiters = {key: list(ids) for key, ids in run.waiters.items()}
+    by_round = {round: set(ids) for round, ids in run.by_round.items()}
     rebuild_indexes(run)
+    assert by_round == {round: set(ids) for round, ids in run.by_round.items()}, "by_round is wrong"
     assert by_step == {step: set(ids) for step, ids in run.by_step.items()}, "by_step is wrong"
     assert by_origin == {origin: set(ids) for origin, ids in run.by_origin.items()}, "by_origin is wrong"
     assert waiters == {key: list(ids) for key, ids in run.waiters.items()}, "waiters are wrong"
-    run.by_step, run.by_origin, run.waiters = kept
+    run.by_step, run.by_origin, run.waiters, run.by_round = kept

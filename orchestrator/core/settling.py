@@ -40,13 +40,17 @@ class Settling:
 
     def _try(self, execution: Execution) -> None:
         assert execution.wait is not None
-        win = find_win(execution.wait, self._draft.at, self._draft.queue_size)
+        win = find_win(execution.wait, self._draft.at, self._draft.queue_size, self._draft.rounds.find)
         if win is not None:
             execution = self._draft.satisfy_wait(execution, win.winners, win.fired, win.counts)
             self._enter_execute(self._draft, execution)
 
     def _look_at_queues(self) -> None:
-        """A queue that got messages is looked at from its oldest waiter on."""
+        """Queues with new messages, from their oldest waiter on; a join takes nothing: all its waiters."""
+        while self._draft.rounds.dirty:
+            round, _ = self._draft.rounds.dirty.popitem()
+            for execution in self._draft.waiting_on((round, None)):
+                self._add(execution, None)
         while self._draft.dirty_queues:
             key, _ = self._draft.dirty_queues.popitem()
             self._touched_queues[key] = None

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from orchestrator.core import changes as c
 from orchestrator.core.draft import Draft
 from orchestrator.core.events import RunStarted
-from orchestrator.core.state import Execution, Phase, RecoveredFailure
+from orchestrator.core.state import BranchRef, Execution, Phase, RecoveredFailure
 from orchestrator.definition.model import Flow, Json, Path
 from orchestrator.errors import InvalidValue, NotFound
 
@@ -24,6 +24,8 @@ def start_step(
     options_path: Path | None = None,
     failure: RecoveredFailure | None = None,
     due_at: datetime | None = None,
+    line: tuple[BranchRef, ...] = (),
+    faces: dict[str, str] | None = None,
 ) -> Execution:
     """Queue a new execution; its wait is accepted, or its Execute begun, in a later commit."""
     step = draft.flow.steps[step_name]
@@ -35,6 +37,8 @@ def start_step(
         due_at=due_at or draft.at,
         input=input,
         failure=failure,
+        line=line,
+        faces=faces or {},
         options_path=options_path,
     )
     draft.queue_step(execution)

@@ -41,12 +41,42 @@ class QueuedMessage(Struct, frozen=True, array_like=True):
     value: Json
 
 
+class BranchRef(Struct, frozen=True, array_like=True):
+    """One branch of a round, numbered from 0."""
+
+    round: str
+    """`<join>/<id of the execution that opened it>`."""
+    branch: int
+
+
+class BranchReport(Struct, frozen=True, array_like=True):
+    branch: int
+    value: Json
+
+
+class Round(Struct):
+    """A round of a join (language.md 5.1). The counters are caches of what lines and definition say."""
+
+    join: str
+    branch_count: int
+    counting: int = 0
+    """Active executions that can still report to it."""
+    missed: int = 0
+    """Executions that counted and went without a report, or were cancelled."""
+    members: int = 0
+    """Active executions inside it or facing it; a round without any is forgotten."""
+    is_cancelled: bool = False
+    """Nothing counts in it any more."""
+    reports: list[BranchReport] = field(default_factory=list)
+    """In order of arrival."""
+
+
 class PendingCondition(Struct, frozen=True, array_like=True, omit_defaults=True):
     """One condition of an accepted wait, its expressions evaluated."""
 
     id: str
     kind: str
-    """"channel" or "timer"."""
+    """"channel", "timer" or "join"."""
     channel: str | None = None
     key: str | None = None
     minimum: int = 0
@@ -59,6 +89,9 @@ class PendingCondition(Struct, frozen=True, array_like=True, omit_defaults=True)
     item: Json = None
     """The element of `for_each`."""
     is_element: bool = False
+    round: str | None = None
+    need: str | int | None = None
+    """"all", "active", or a number of reports."""
 
 
 class ConditionResult(Struct, frozen=True, array_like=True, omit_defaults=True):
@@ -67,6 +100,8 @@ class ConditionResult(Struct, frozen=True, array_like=True, omit_defaults=True):
     is_satisfied: bool = False
     has_fired: bool = False
     messages: tuple[QueuedMessage, ...] = ()
+    reports: tuple[BranchReport, ...] = ()
+    branch_count: int = 0
 
 
 class Wait(Struct, frozen=True, array_like=True):
@@ -111,6 +146,10 @@ class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True):
     locals: dict[str, Json] = {}
     has_wait_for_failed: bool = False
     failure: RecoveredFailure | None = None
+    line: tuple[BranchRef, ...] = ()
+    """The branches it is inside, outermost first."""
+    faces: dict[str, str] = {}
+    """Round faced, by join."""
     options_path: tuple[str | int, ...] | None = None
     """Where in the definition the movement or route stands whose `options` this execution runs under."""
 
@@ -167,9 +206,12 @@ class Run(Struct):
     outputs: list[Output] = field(default_factory=list)
     dropped_count: dict[str, int] = field(default_factory=dict)
     """Messages that `delivery` discarded, by channel."""
+    rounds: dict[str, Round] = field(default_factory=dict)
 
     # Indexes, derived from the above; never stored.
     by_step: dict[str, dict[str, None]] = field(default_factory=dict)
     by_origin: dict[str, dict[str, None]] = field(default_factory=dict)
     waiters: dict[QueueKey, OrderedDict[str, None]] = field(default_factory=dict)
-    """Waiting executions by channel, oldest accepted wait first."""
+    """Waiting executions by channel (or by round, as `(round, None)`), oldest accepted wait first."""
+    by_round: dict[str, dict[str, None]] = field(default_factory=dict)
+    """Executions inside each round."""

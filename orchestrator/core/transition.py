@@ -59,6 +59,8 @@ def decide(flow: Flow, run: Run, event: Event) -> list[Change]:
 def _settle(draft: Draft) -> None:
     """Every wait that holds now ends; then the run completes if that was asked for and nothing is active."""
     Settling(draft, _enter_execute).run()
+    if draft.is_open:
+        draft.rounds.flush()
     if draft.is_open and draft.is_completing and draft.active_count == 0:
         draft.close(Status.COMPLETED)
 
@@ -78,8 +80,8 @@ def _accept_wait(draft: Draft, event: WaitForSucceeded) -> None:
     assert wait_for is not None
     apply_handler_effects(draft, wait_for.handler, event.effects)
     frame = Frame(draft, execution)
-    wait = plan_wait(draft, wait_for, event.wait, frame)
-    effects = plan_effects(draft, wait_for.effects, frame)
+    wait = plan_wait(draft, execution, wait_for, event.wait, frame)
+    effects = plan_effects(draft, execution, wait_for.effects, frame)
     locals = {name: evaluate(value, frame) for name, value in wait_for.locals}
     require_room(draft, effects)
     apply_effects(draft, effects)
@@ -235,14 +237,17 @@ def _fail_execute(draft: Draft, execution: Execution, failure: Failure) -> None:
         return
     draft.end_step(execution, "failed", failure)
     takes_input = draft.flow.steps[route.step].input is not None
-    start_step(
+    recovery = start_step(
         draft,
         route.step,
         execution.input if takes_input else None,
         origin=execution.id,
         options_path=route.path if route.options is not None else None,
         failure=recovered(execution, failure, execution.attempt),
+        line=execution.line,
+        faces=execution.faces,
     )
+    draft.rounds.end(execution, (), (recovery,))
 
 
 def _fail_run(draft: Draft, execution: Execution, failure: Failure) -> None:

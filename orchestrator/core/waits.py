@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -12,12 +13,14 @@ from orchestrator.core.evaluation import count, evaluate, holds, listed, map_key
 from orchestrator.core.events import HandlerWait
 from orchestrator.core.failing import MethodFails, expression_failed
 from orchestrator.core.frame import Frame
-from orchestrator.core.state import PendingCondition, QueueKey, Wait
+from orchestrator.core.rounds import DraftRound
+from orchestrator.core.state import Execution, PendingCondition, QueueKey, Wait
 from orchestrator.definition.durations import parse_duration, parse_time
 from orchestrator.definition.model import (
     ChannelCondition,
     Combinator,
     Condition,
+    JoinCondition,
     TimerCondition,
     WaitFor,
 )
@@ -36,7 +39,9 @@ class PlannedWait(Struct, frozen=True):
         return next_timer(self.conditions)
 
 
-def plan_wait(draft: Draft, wait_for: WaitFor, handler_wait: HandlerWait | None, frame: Frame) -> PlannedWait:
+def plan_wait(
+    draft: Draft, execution: Execution, wait_for: WaitFor, handler_wait: HandlerWait | None, frame: Frame
+) -> PlannedWait:
     """Evaluate the conditions; raises MethodFails."""
     combinator, groups_of_ids = _combination(wait_for, handler_wait)
     used = {condition_id for group in groups_of_ids for condition_id in group}
@@ -44,7 +49,7 @@ def plan_wait(draft: Draft, wait_for: WaitFor, handler_wait: HandlerWait | None,
     members: dict[str, list[int]] = {}
     left_out: set[str] = set()
     for declared in wait_for.conditions:
-        pending = _pend(draft, declared, declared.id in used, frame)
+        pending = _pend(draft, execution, declared, declared.id in used, frame)
         first = len(conditions)
         conditions.extend(pending)
         members[declared.id] = [first + i for i, p in enumerate(pending) if not p.is_left_out]
@@ -120,17 +125,19 @@ def _check_handler_wait(wait: HandlerWait, declared: set[str]) -> None:
 # --- Conditions, evaluated ----------------------------------------------------------------------------------
 
 
-def _pend(draft: Draft, declared: Condition, is_used: bool, frame: Frame) -> list[PendingCondition]:
+def _pend(
+    draft: Draft, execution: Execution, declared: Condition, is_used: bool, frame: Frame
+) -> list[PendingCondition]:
     if declared.for_each is None:
         is_in = is_used and holds(declared.when, frame)
-        return [_pend_one(draft, declared, frame) if is_in else _left_out(declared)]
+        return [_pend_one(draft, execution, declared, frame) if is_in else _left_out(declared)]
     if not is_used:
         return []
     pending = []
     for element in listed(declared.for_each, frame):
         inner = frame.with_name(declared.as_name, element)
         is_in = holds(declared.when, inner)
-        condition = _pend_one(draft, declared, inner) if is_in else _left_out(declared)
+        condition = _pend_one(draft, execution, declared, inner) if is_in else _left_out(declared)
         pending.append(_of_element(condition, declared, inner, element))
     return pending
 
@@ -150,6 +157,8 @@ def _of_element(
         maximum=condition.maximum,
         fires_at=condition.fires_at,
         is_left_out=condition.is_left_out,
+        round=condition.round,
+        need=condition.need,
         item=element,
         is_element=True,
     )
@@ -158,17 +167,33 @@ def _of_element(
 def _left_out(declared: Condition) -> PendingCondition:
     if isinstance(declared, ChannelCondition):
         return PendingCondition(declared.id, "channel", declared.channel, is_left_out=True)
-    return PendingCondition(declared.id, "timer", is_left_out=True)
+    kind = "join" if isinstance(declared, JoinCondition) else "timer"
+    return PendingCondition(declared.id, kind, is_left_out=True)
 
 
-def _pend_one(draft: Draft, declared: Condition, frame: Frame) -> PendingCondition:
+def _pend_one(draft: Draft, execution: Execution, declared: Condition, frame: Frame) -> PendingCondition:
     if isinstance(declared, ChannelCondition):
         minimum, maximum = _bounds(declared, frame)
         key = map_key(declared.key, frame)
         return PendingCondition(declared.id, "channel", declared.channel, key, minimum, maximum)
+    if isinstance(declared, JoinCondition):
+        return _pend_join(declared, execution, frame)
     if isinstance(declared, TimerCondition):
         return PendingCondition(declared.id, "timer", fires_at=_fires_at(draft.at, declared, frame))
     raise expression_failed(f"condition {declared.id}: this kind of condition cannot be executed yet")
+
+
+def _pend_join(declared: JoinCondition, execution: Execution, frame: Frame) -> PendingCondition:
+    """The round faced; facing none is an error."""
+    round = execution.faces.get(declared.join)
+    if round is None:
+        raise expression_failed(f"{execution.id} faces no round of join {declared.join}")
+    need: str | int
+    if isinstance(declared.need, str):
+        need = 1 if declared.need == "first" else declared.need
+    else:
+        need = count(declared.need, frame, "need")
+    return PendingCondition(declared.id, "join", round=round, need=need)
 
 
 def _bounds(declared: ChannelCondition, frame: Frame) -> tuple[int, int | None]:
@@ -220,29 +245,38 @@ def fired_timers(wait: Wait, at: datetime) -> tuple[int, ...]:
     )
 
 
-def find_win(wait: Wait, at: datetime, queue_size: Callable[[QueueKey], int]) -> Win | None:
+QueueSize: TypeAlias = Callable[[QueueKey], int]
+FindRound: TypeAlias = Callable[[str], DraftRound]
+
+
+def find_win(wait: Wait, at: datetime, queue_size: QueueSize, find_round: FindRound) -> Win | None:
     """The first candidate that holds, and what it consumes (rules 64-76). Pure: nothing is taken."""
     fired = fired_timers(wait, at)
     if not wait.groups:
         return Win((), fired, {})
     for group in wait.groups:
-        counts = _allocate(wait, group, fired, queue_size)
+        if not all(_holds(wait.conditions[index], index in fired, find_round) for index in group):
+            continue
+        counts = _allocate(wait, group, queue_size)
         if counts is not None:
             return Win(group, fired, counts)
     return None
 
 
-def _allocate(
-    wait: Wait, group: tuple[int, ...], fired: tuple[int, ...], queue_size: Callable[[QueueKey], int]
-) -> dict[int, int] | None:
+def _holds(condition: PendingCondition, has_fired: bool, find_round: FindRound) -> bool:
+    """Timers and joins; channels are looked at together, since they compete."""
+    if condition.round is not None:
+        return find_round(condition.round).holds(condition.need)
+    return condition.channel is not None or has_fired
+
+
+def _allocate(wait: Wait, group: tuple[int, ...], queue_size: QueueSize) -> dict[int, int] | None:
     """Reserve every minimum, then hand out what is left up to each maximum (rule 75)."""
     counts: dict[int, int] = {}
     left: dict[QueueKey, int] = {}
     for index in sorted(group):
         condition = wait.conditions[index]
         if condition.channel is None:
-            if index not in fired:
-                return None
             continue
         key = (condition.channel, condition.key)
         available = left.get(key)

@@ -134,7 +134,9 @@ def test_stop_closes_the_run_without_error(stop: str, status: str) -> None:
 
 
 @pytest.mark.rule(188)
-@pytest.mark.parametrize(("reason", "message"), [("bad day", "bad day"), (None, "the flow was failed by a client")])
+@pytest.mark.parametrize(
+    ("reason", "message"), [("bad day", "bad day"), (None, "the flow was failed by a client")]
+)
 def test_stop_by_failing_keeps_the_reason(reason: str | None, message: str) -> None:
     play = started()
     play.stop("fail", reason)

@@ -196,7 +196,9 @@ def test_every_output_is_kept_with_its_step_execution() -> None:
     ]
 
 
-@pytest.mark.parametrize(("key", "outputs"), [("graceful_complete:", []), ("graceful_complete: ${null}", [None])])
+@pytest.mark.parametrize(
+    ("key", "outputs"), [("graceful_complete:", []), ("graceful_complete: ${null}", [None])]
+)
 def test_an_empty_completion_has_no_output_and_a_null_expression_is_one(
     key: str, outputs: list[None]
 ) -> None:
@@ -265,7 +267,9 @@ steps:
   Take:
     wait_for: {until: {channel: work, at_least: 1}}
     go_to: Drain
-""".replace("    may: {}\n", "").replace("channels: {work:", "channels: {log: {type: string, leftover: true}, work:")
+""".replace("    may: {}\n", "").replace(
+    "channels: {work:", "channels: {log: {type: string, leftover: true}, work:"
+)
 
 
 @pytest.mark.rule(129)

@@ -113,10 +113,14 @@ def test_total_duration_counts_from_the_first_hand_out() -> None:
     play = Play(FAILING.replace("maximum_attempts: 3", "total_duration: 1m"), input="order")
     reason = Failure(type="ValueError", message="late")
     play.advance(59)
-    play.send(ExecuteFailed(at=play.now, execution_id="Charge-1", attempt=1, failure=reason, started_at=START))
+    play.send(
+        ExecuteFailed(at=play.now, execution_id="Charge-1", attempt=1, failure=reason, started_at=START)
+    )
     assert play.active == ["Charge-1"]
     play.advance(1)
-    play.send(ExecuteFailed(at=play.now, execution_id="Charge-1", attempt=2, failure=reason, started_at=play.now))
+    play.send(
+        ExecuteFailed(at=play.now, execution_id="Charge-1", attempt=2, failure=reason, started_at=play.now)
+    )
     assert play.active == ["Refund-1"]
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from orchestrator.core.rounds import DraftRound
 from orchestrator.core.state import PendingCondition, QueueKey, Wait
 from orchestrator.core.waits import Win, find_win
 
@@ -27,14 +28,15 @@ def win_of(
     def size(key: QueueKey) -> int:
         return sizes.get(key[0], 0)
 
-    return find_win(Wait(1, "", tuple(conditions), tuple(groups)), NOW, size)
+    def no_round(round: str) -> DraftRound:
+        raise AssertionError(round)
+
+    return find_win(Wait(1, "", tuple(conditions), tuple(groups)), NOW, size, no_round)
 
 
 @pytest.mark.rule(75)
 @pytest.mark.parametrize(("size", "counts"), [(3, None), (4, {0: 2, 1: 2}), (5, {0: 2, 1: 2})])
-def test_two_exact_conditions_on_one_channel_need_the_sum(
-    size: int, counts: dict[int, int] | None
-) -> None:
+def test_two_exact_conditions_on_one_channel_need_the_sum(size: int, counts: dict[int, int] | None) -> None:
     win = win_of([channel(2, 2), channel(2, 2)], [(0, 1)], {"c": size})
     assert (win.counts if win else None) == counts
 
