@@ -5,14 +5,15 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from orchestrator.binding.context import Context
 from orchestrator.binding.convert import Converter, NotConvertible, copy_json, plan_input
 from orchestrator.binding.invoke import BoundHandler
 from orchestrator.binding.method import Method
-from orchestrator.definition.model import Path
+from orchestrator.definition.model import Flow, Path
+from orchestrator.definition.problem import Problem
 
 _SHAPES = "f(input), f(ctx, input), f(ctx) or f()"
 _EMPTY = inspect.Parameter.empty
@@ -24,16 +25,37 @@ class BindingProblem(NamedTuple):
     path: Path
     message: str
     help: str
-    name: str
-    """Kind of problem, in kebab case."""
+    code: str
+    """UNKNOWN or MISFIT."""
+
+
+UNKNOWN = "REF004"
+MISFIT = "DAT008"
+
+
+def locate(flow: Flow, problems: Iterable[BindingProblem]) -> list[Problem]:
+    """The problems at their places in the file that the flow was loaded from."""
+    if flow.source is None:
+        raise ValueError("the flow was not loaded from a file")
+    return [
+        Problem(
+            code=problem.code,
+            message=problem.message,
+            path=flow.source.path,
+            span=flow.source.locate((*problem.path, "handler")).value,
+            help=problem.help,
+            flow=flow.name,
+        )
+        for problem in problems
+    ]
 
 
 class Unbindable(Exception):
-    """The function does not fit; text, advice and kind make a BindingProblem."""
+    """The function does not fit; code, text and advice make a BindingProblem."""
 
-    def __init__(self, name: str, message: str, advice: str) -> None:
+    def __init__(self, code: str, message: str, advice: str) -> None:
         super().__init__(message)
-        self.name = name
+        self.code = code
         self.message = message
         self.advice = advice
 
@@ -57,12 +79,12 @@ def bind(method: Method, function: object) -> BoundHandler:
 
 def _demand_function(name: str, function: object) -> Callable[..., Any]:
     if isinstance(function, type):
-        raise Unbindable("not-a-function", f"`{name}` is a class", f"write a function: {_SHAPES}")
+        raise Unbindable(MISFIT, f"`{name}` is a class", f"write a function: {_SHAPES}")
     if not callable(function):
         kind = type(function).__name__
-        raise Unbindable("not-a-function", f"`{name}` is of type {kind}", f"write a function: {_SHAPES}")
+        raise Unbindable(MISFIT, f"`{name}` is of type {kind}", f"write a function: {_SHAPES}")
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise Unbindable("not-a-function", f"`{name}` is a generator", "return the result; do not yield")
+        raise Unbindable(MISFIT, f"`{name}` is a generator", "return the result; do not yield")
     return function
 
 
@@ -71,12 +93,12 @@ def _positional_parameters(name: str, function: Callable[..., Any]) -> list[insp
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         text = f"the parameters of `{name}` are unknown"
-        raise Unbindable("wrong-signature", text, f"write a function: {_SHAPES}") from None
+        raise Unbindable(MISFIT, text, f"write a function: {_SHAPES}") from None
     for parameter in parameters:
         if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             continue
         raise Unbindable(
-            "wrong-signature",
+            MISFIT,
             f"`{name}` has the parameter `{str(parameter).split(':')[0].split('=')[0]}`; "
             "a handler is called with positional arguments",
             f"write {_SHAPES}",
@@ -89,7 +111,7 @@ def _plan(method: Method, inputs: list[tuple[inspect.Parameter, Any]]) -> Conver
     if len(inputs) > 1:
         extra = ", ".join(f"`{parameter.name}`" for parameter, _ in inputs)
         raise Unbindable(
-            "wrong-signature",
+            MISFIT,
             f"`{name}` takes {extra}; a handler takes one input, after the context if it wants one",
             f"write {_SHAPES}; the first one is the context if it is named `ctx` or annotated `Context`",
         )
@@ -100,7 +122,7 @@ def _plan(method: Method, inputs: list[tuple[inspect.Parameter, Any]]) -> Conver
         if parameter.default is not _EMPTY:
             return None
         raise Unbindable(
-            "unexpected-input",
+            MISFIT,
             f"`{name}` takes the input `{parameter.name}`, but {method.owner} declares none",
             f"declare `input:` on {method.name}, or drop the parameter",
         )
@@ -110,7 +132,7 @@ def _plan(method: Method, inputs: list[tuple[inspect.Parameter, Any]]) -> Conver
         return plan_input(annotation)
     except NotConvertible as error:
         raise Unbindable(
-            "unconvertible-input",
+            MISFIT,
             f"`{name}` takes `{parameter.name}` of a type that no JSON becomes: {error}",
             "annotate a dataclass, TypedDict, msgspec Struct, pydantic model, or plain types",
         ) from error

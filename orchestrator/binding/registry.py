@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path as FilePath
 from types import ModuleType
 
-from orchestrator.binding.check import BindingProblem, Unbindable, bind
+from orchestrator.binding.check import UNKNOWN, BindingProblem, Unbindable, bind
 from orchestrator.binding.invoke import BoundHandler
 from orchestrator.binding.method import Method, MethodKind, methods_of
 from orchestrator.definition.model import Flow, Path
@@ -66,7 +66,7 @@ class Bindings:
             self._handlers[method.kind, method.name] = bound
 
     def _report(self, path: Path, problem: Unbindable) -> None:
-        self._problems.append(BindingProblem(path, problem.message, problem.advice, problem.name))
+        self._problems.append(BindingProblem(path, problem.message, problem.advice, problem.code))
 
     def _import_declared(self) -> None:
         """A module that does not import is one problem; the handlers that may be in it are not reported."""
@@ -83,7 +83,7 @@ class Bindings:
             return self._find_in([module_name], attribute, name)
         if not self._flow.handlers:
             raise Unbindable(
-                "no-handlers-module",
+                UNKNOWN,
                 f"the handler `{name}` has no module to be looked up in",
                 "declare `handlers: some.module` at the top of the flow, or write `some.module:" + name + "`",
             )
@@ -104,7 +104,7 @@ class Bindings:
         places = " or ".join(f"`{module}`" for module in modules)
         match = nearest(attribute, names)
         advice = f"did you mean `{match}`?" if match else f"write `def {attribute}(…)` there"
-        raise Unbindable("unknown-handler", f"there is no function `{attribute}` in {places}", advice)
+        raise Unbindable(UNKNOWN, f"there is no function `{attribute}` in {places}", advice)
 
     def _module(self, name: str) -> ModuleType | Unbindable:
         if name not in self._modules:
@@ -125,7 +125,7 @@ def _import(name: str) -> ModuleType | Unbindable:
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
             advice = f"looked for {name.replace('.', '/')}.py; create it there"
-            return Unbindable("unknown-module", f"there is no module `{name}`", advice)
+            return Unbindable(UNKNOWN, f"there is no module `{name}`", advice)
         return _import_failed(name, error)
     except KeyboardInterrupt:
         raise
@@ -135,7 +135,7 @@ def _import(name: str) -> ModuleType | Unbindable:
 
 def _import_failed(name: str, error: BaseException) -> Unbindable:
     text = traceback.format_exception_only(error)[-1].strip().replace("\n", " ")
-    return Unbindable("module-fails", f"importing `{name}` fails: {text}", _where(error))
+    return Unbindable(UNKNOWN, f"importing `{name}` fails: {text}", _where(error))
 
 
 def _where(error: BaseException) -> str:

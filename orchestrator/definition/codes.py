@@ -52,6 +52,7 @@ CODES: dict[str, Code] = {
     "REF001": Code("unknown-step", "No step of that name is declared."),
     "REF002": Code("unknown-channel", "No channel of that name is declared."),
     "REF003": Code("unknown-attribute", "No attribute of that name is declared."),
+    "REF004": Code("unknown-handler", "No Python function of that name can be imported."),
     "REF020": Code("unknown-join", "No join of that name is declared."),
     "REF021": Code("unknown-condition", "No condition of that id is declared under `conditions`."),
     "TYP001": Code("bad-type", "Not a type: see the list of types, or declare it under `types`."),
@@ -68,6 +69,7 @@ CODES: dict[str, Code] = {
     "DEC002": Code("several-outcomes", "A decision has exactly one outcome."),
     "DEC003": Code("repeated-report", "A decision reports at most once to a join."),
     "DEC004": Code("not-in-an-rpc", "An RPC cannot close the run, report, or touch rounds and siblings."),
+    "DAT008": Code("handler-signature", "The function cannot be called as this place calls it."),
     "ENG001": Code(
         "not-executable-yet", "The language has it, this release's engine does not execute it yet."
     ),

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from orchestrator.binding.check import locate
 from orchestrator.binding.context import NO_SERVICES
 from orchestrator.binding.registry import Bindings
 from orchestrator.definition.model import Combinator, Flow, Handler, Rpc, Step, TimerCondition, WaitFor
+from orchestrator.definition.parse import parse
 from orchestrator.errors import DefinitionInvalid
 from tests.support.calls import snapshot, type_of
 
@@ -129,10 +131,10 @@ def test_a_handler_that_cannot_be_bound_is_a_problem_with_place_and_advice(
 
 
 def test_a_handler_with_input_on_a_step_without_is_a_problem(project: Path) -> None:
-    _, message, advice, name = problem_of(flow_with("charge", input=None), project)
+    _, message, advice, code = problem_of(flow_with("charge", input=None), project)
     assert message == "`charge` takes the input `order`, but Charge declares none"
     assert advice == "declare `input:` on Charge, or drop the parameter"
-    assert name == "unexpected-input"
+    assert code == "DAT008"
 
 
 def test_an_optional_input_is_left_out_on_a_step_without(project: Path) -> None:
@@ -145,6 +147,25 @@ def test_a_bare_name_needs_a_module(project: Path) -> None:
     _, message, advice, _ = problem_of(flow, project)
     assert message == "the handler `charge` has no module to be looked up in"
     assert "write `some.module:charge`" in advice
+
+
+def test_problems_are_located_in_the_file(project: Path) -> None:
+    text = """\
+flow: F
+handlers: shop_handlers
+start: A
+steps:
+  A: {execute: chargee, go_to: B}
+  B: {execute: {timeout: 1s, handler: refundd}, dead_end: true}
+"""
+    flow, problems = parse(text, "flows/f.flow.yaml")
+    assert flow is not None and problems == []
+    located = locate(flow, Bindings(flow, [project]).problems())
+    assert [problem.concise() for problem in located] == [
+        "flows/f.flow.yaml:5:16: REF004 there is no function `chargee` in `shop_handlers`",
+        "flows/f.flow.yaml:6:39: REF004 there is no function `refundd` in `shop_handlers`",
+    ]
+    assert located[0].name == "unknown-handler"
 
 
 def test_all_problems_are_reported_in_one_go(project: Path) -> None:

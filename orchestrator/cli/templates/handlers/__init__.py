@@ -1,0 +1,1 @@
+"""The Python side of the flows in `flows/`: plain functions, bound by name."""
