@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.definition.codes import CODES
 from orchestrator.definition.problem import Problem, Span
 from orchestrator.definition.source import Source
 from orchestrator.errors import UsageError
@@ -17,7 +16,7 @@ SCHEMA = 1
 _GITHUB_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
-def render_problems(
+def render(
     problems: Sequence[Problem],
     format: str = "text",
     *,
@@ -108,23 +107,6 @@ def problem_json(problem: Problem) -> dict[str, Any]:
         "fix": None,
         "url": None,
     }
-
-
-def explain_code(code: str) -> str:
-    """`YML002 duplicate-key: …`, for `lint --explain`."""
-    from orchestrator.definition.nearness import did_you_mean
-
-    known = CODES.get(code.upper())
-    if known is None:
-        by_name = next((found for found, entry in CODES.items() if entry.name == code), None)
-        if by_name is None:
-            raise UsageError(f"there is no code `{code}`" + _sentence(did_you_mean(code.upper(), CODES)))
-        code, known = by_name, CODES[by_name]
-    return f"{code.upper()} {known.name}: {known.explanation}"
-
-
-def _sentence(help: str) -> str:
-    return f"; {help}" if help else ""
 
 
 def _span_json(span: Span) -> dict[str, int]:

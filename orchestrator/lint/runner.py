@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.definition.catalogue import SUFFIX, find_files, read_file, twin_problem
@@ -13,57 +13,60 @@ from orchestrator.definition.parse import parse
 from orchestrator.definition.problem import Problem, sort_key
 from orchestrator.errors import UsageError
 
-
-@dataclass
-class Findings:
-    """What linting found, and the flows that have no errors, by the path shown."""
-
-    problems: list[Problem] = field(default_factory=list)
-    flows: dict[str, Flow] = field(default_factory=dict)
-    file_count: int = 0
-
-    def add(self, path: str, flow: Flow | None, problems: list[Problem]) -> None:
-        self.file_count += 1
-        self.problems.extend(problems)
-        if flow is None:
-            return
-        self.problems.extend(check_executable(flow))
-        twin = next((other for other in self.flows.values() if other.name == flow.name), None)
-        if twin is not None:
-            self.problems.append(twin_problem(flow, twin))
-        self.flows[path] = flow
+STANDARD_INPUT = "-"
 
 
-def lint_paths(paths: Iterable[str | Path]) -> list[Problem]:
-    """All problems of files and of every `*.flow.yaml` under directories, in file order."""
-    return lint_files(paths).problems
+def lint_paths(paths: Iterable[str | Path], *, has_handlers: bool = False) -> list[Problem]:
+    """All problems of files and of every `*.flow.yaml` under directories, in file order.
 
-
-def lint_files(paths: Iterable[str | Path]) -> Findings:
-    """Like `lint_paths`, with the flows as well; a directory without flows is a usage error."""
-    findings = Findings()
+    `-` is standard input. With `has_handlers` the handlers are imported and checked too. A directory without flows is a usage error.
+    """
+    problems: list[Problem] = []
+    flows: list[Flow] = []
     paths = list(paths)
     for path in paths:
         if Path(path).is_dir() and not find_files([path]):
-            raise UsageError(f"no *{SUFFIX} under {path}")
+            raise UsageError(f"there is no *{SUFFIX} under {path}")
     for file in find_files(paths):
-        shown = relative_path(file)
-        flow, problems = read_file(file, shown)
-        findings.add(shown, flow, problems)
-    findings.problems.sort(key=sort_key)
-    return findings
+        flow, found = _read(file)
+        problems += found
+        if flow is None:
+            continue
+        problems += check_executable(flow)
+        if has_handlers:
+            problems += check_handlers(flow)
+        twin = next((other for other in flows if other.name == flow.name), None)
+        problems += [twin_problem(flow, twin)] if twin is not None else []
+        flows.append(flow)
+    return sorted(problems, key=sort_key)
 
 
-def lint_text(text: str, path: str = "<stdin>") -> Findings:
-    """A definition that stands in no file."""
-    findings = Findings()
+def lint_text(text: str, path: str = "<stdin>") -> list[Problem]:
+    """The problems of a definition that stands in no file."""
     flow, problems = parse(text, path)
-    findings.add(path, flow, problems)
-    findings.problems.sort(key=sort_key)
-    return findings
+    return problems if flow is None else check_executable(flow)
 
 
-def relative_path(path: Path) -> str:
+def check_handlers(flow: Flow) -> list[Problem]:
+    """Imports the handlers; the problems of binding them, where the definition names them."""
+    from orchestrator.binding.registry import Bindings
+
+    assert flow.source is not None
+    problems = []
+    for found in Bindings(flow).problems():
+        span = flow.source.locate(found.path).value
+        path = flow.source.path
+        problems.append(Problem(found.code, found.message, path, span, help=found.help, flow=flow.name))
+    return problems
+
+
+def _read(file: Path) -> tuple[Flow | None, list[Problem]]:
+    if str(file) != STANDARD_INPUT:
+        return read_file(file, _shown(file))
+    return parse(sys.stdin.read(), "<stdin>")
+
+
+def _shown(path: Path) -> str:
     """As seen from the working directory, where the file is below it."""
     try:
         return str(path.resolve().relative_to(Path.cwd()))

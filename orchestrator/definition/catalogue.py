@@ -1,0 +1,151 @@
+"""Definitions from files and directories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from orchestrator.definition.executable import check_executable as check_executable
+from orchestrator.definition.model import Flow
+from orchestrator.definition.parse import SIZE_LIMIT
+from orchestrator.definition.parse import parse as parse
+from orchestrator.definition.problem import LabelledSpan, Problem, Span
+from orchestrator.errors import DefinitionInvalid, NotFound
+
+SUFFIX = ".flow.yaml"
+
+
+def load(path: str | Path) -> Flow:
+    """The flow of one file; raises DefinitionInvalid with all its problems."""
+    flow, problems = read_file(path)
+    if flow is None:
+        raise DefinitionInvalid(_summarize(problems), tuple(problems))
+    return flow
+
+
+def read_file(path: str | Path, shown_path: str | None = None) -> tuple[Flow | None, list[Problem]]:
+    """The flow of one file, or its problems (also those of a file that cannot be read)."""
+    shown = shown_path or str(path)
+    try:
+        if Path(path).stat().st_size > SIZE_LIMIT:
+            return None, [_unreadable(shown, f"the file has more than {SIZE_LIMIT} bytes", "YML011")]
+        raw = Path(path).read_bytes()
+    except OSError as error:
+        return None, [_unreadable(shown, f"the file cannot be read: {error.strerror or error}")]
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        start = raw.rfind(b"\n", 0, error.start) + 1
+        column = len(raw[start : error.start].decode("utf-8", "replace")) + 1
+        problem = Problem(
+            "YML013",
+            "this is not UTF-8",
+            shown,
+            Span(line, column, line, column + 1),
+            help="save the file as UTF-8",
+        )
+        return None, [problem]
+    return parse(text, shown)
+
+
+def find_files(paths: Iterable[str | Path]) -> list[Path]:
+    """Files as given, and every `*.flow.yaml` under directories, in a fixed order, each once."""
+    found: dict[Path, None] = {}
+    for path in map(Path, paths):
+        if path.is_dir():
+            found.update(dict.fromkeys(sorted(path.rglob("*" + SUFFIX))))
+        else:
+            found[path] = None
+    return list(found)
+
+
+class Catalogue:
+    """Flows by type, path and hash. A flow type is unique in a catalogue."""
+
+    def __init__(self, flows: Iterable[Flow] = ()) -> None:
+        self._by_type: dict[str, Flow] = {}
+        self._by_path: dict[str, Flow] = {}
+        self._by_hash: dict[str, Flow] = {}
+        for flow in flows:
+            self.add(flow)
+
+    @classmethod
+    def of_paths(cls, paths: Iterable[str | Path]) -> Catalogue:
+        """All flows of files and directories; raises DefinitionInvalid with the problems of all files."""
+        catalogue = cls()
+        problems: list[Problem] = []
+        for path in find_files(paths):
+            flow, found = read_file(path)
+            problems.extend(found)
+            if flow is not None:
+                problems.extend(catalogue._refuse_twin(flow) or ())
+                if flow.name not in catalogue._by_type:
+                    catalogue.add(flow)
+        if problems:
+            raise DefinitionInvalid(_summarize(problems), tuple(problems))
+        return catalogue
+
+    @property
+    def flows(self) -> tuple[Flow, ...]:
+        return tuple(self._by_type.values())
+
+    def add(self, flow: Flow) -> None:
+        problems = self._refuse_twin(flow)
+        if problems:
+            raise DefinitionInvalid(_summarize(problems), tuple(problems))
+        self._by_type[flow.name] = flow
+        self._by_hash[flow.hash] = flow
+        if flow.source is not None:
+            self._by_path[str(Path(flow.source.path).resolve())] = flow
+
+    def by_type(self, name: str) -> Flow:
+        if name not in self._by_type:
+            known = ", ".join(f"`{known}`" for known in sorted(self._by_type)) or "none"
+            raise NotFound(f"no flow `{name}` in the catalogue; known: {known}")
+        return self._by_type[name]
+
+    def by_path(self, path: str | Path) -> Flow:
+        flow = self._by_path.get(str(Path(path).resolve()))
+        if flow is None:
+            raise NotFound(f"no flow at {path} in the catalogue")
+        return flow
+
+    def by_hash(self, hash: str) -> Flow:
+        if hash not in self._by_hash:
+            raise NotFound(f"no flow with the definition {hash} in the catalogue")
+        return self._by_hash[hash]
+
+    def _refuse_twin(self, flow: Flow) -> list[Problem]:
+        """A second file with the same flow type."""
+        twin = self._by_type.get(flow.name)
+        if twin is None or twin.source is None or flow.source is None:
+            return []
+        if Path(twin.source.path).resolve() == Path(flow.source.path).resolve():
+            return []
+        return [twin_problem(flow, twin)]
+
+
+def twin_problem(flow: Flow, twin: Flow) -> Problem:
+    assert flow.source is not None and twin.source is not None
+    span = flow.source.locate(("flow",)).value
+    first = LabelledSpan(twin.source.path, twin.source.locate(("flow",)).value, "first declared here")
+    message = f"flow type `{flow.name}` is already declared in {twin.source.path}"
+    return Problem(
+        "NAM008",
+        message,
+        flow.source.path,
+        span,
+        help="flow types are unique in a catalogue",
+        flow=flow.name,
+        spans=(first,),
+    )
+
+
+def _unreadable(path: str, message: str, code: str = "YML013") -> Problem:
+    return Problem(code, message, path, Span(1, 1, 1, 1))
+
+
+def _summarize(problems: list[Problem]) -> str:
+    more = len(problems) - 1
+    return problems[0].concise() + (f" (and {more} more problem{'s' if more > 1 else ''})" if more else "")

@@ -1,0 +1,222 @@
+"""A `*.flow.yaml` to a typed definition, or to all problems of the file in one go. Nothing is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from orchestrator.definition.document import compose_document, construct, find_control_character
+from orchestrator.definition.hash import hash_definition
+from orchestrator.definition.model import Durability, Flow, Json, Path
+from orchestrator.definition.parse_declarations import (
+    read_attributes,
+    read_channels,
+    read_flow_timeout,
+    read_joins,
+    read_modules,
+    read_types,
+    read_verify,
+)
+from orchestrator.definition.parse_handlers import Declared
+from orchestrator.definition.parse_steps import Surroundings, read_rpc, read_step, read_timeout_handler
+from orchestrator.definition.parse_values import read_type
+from orchestrator.definition.parse_waits import read_config
+from orchestrator.definition.problem import LabelledSpan, Problem, Span, sort_key
+from orchestrator.definition.reading import Fields, Reading, shown
+from orchestrator.definition.scopes import Scopes
+from orchestrator.definition.source import Source
+from orchestrator.definition.types import ANY, Type
+
+SIZE_LIMIT = 1024 * 1024
+LANGUAGE = 1
+_KINDS = {
+    "steps": "step",
+    "channels": "channel",
+    "attributes": "attribute",
+    "joins": "join",
+    "rpcs": "rpc",
+    "types": "type",
+}
+
+
+def parse(text: str, path: str) -> tuple[Flow | None, list[Problem]]:
+    """The flow, None where there are problems; problems in file order."""
+    source, node, problems = read_document(text, path)
+    if problems:
+        return None, problems
+    reading = Reading(source)
+    flow = _read_flow(reading, node)
+    name = node.get("flow") if isinstance(node, dict) else None
+    found = [
+        replace(problem, flow=name) if isinstance(name, str) else problem for problem in reading.problems
+    ]
+    if found or flow is None:
+        return None, sorted(found, key=sort_key)
+    return replace(flow, hash=hash_definition(node), source=source), []
+
+
+def read_document(text: str, path: str) -> tuple[Source, Json, list[Problem]]:
+    """The document as plain JSON with its positions; problems of the YAML text alone."""
+    problems: list[Problem] = []
+
+    def report(code: str, message: str, span: Span, *, help: str = "", first: Span | None = None) -> None:
+        spans = (LabelledSpan(path, first, "first here"),) if first is not None else ()
+        problems.append(Problem(code, message, path, span, help=help, spans=spans))
+
+    bare = Source(path, text)
+    byte_count = len(text.encode("utf-8", "surrogatepass"))
+    if byte_count > SIZE_LIMIT:
+        report("YML011", f"the file has {byte_count} bytes, more than {SIZE_LIMIT}", Span(1, 1, 1, 1))
+        return bare, None, problems
+    control = find_control_character(text)
+    if control is not None:
+        span, name = control
+        report(
+            "YML014",
+            f"character {name} is not allowed in YAML",
+            span,
+            help='write it as an escape in quotes: "\\u…"',
+        )
+        return bare, None, problems
+    root = compose_document(text, report)
+    node = construct(root, report) if root is not None else None
+    return Source(path, text, root), node, sorted(problems, key=sort_key)
+
+
+def _read_flow(reading: Reading, node: Json) -> Flow | None:
+    if node is None:
+        reading.report("YML012", (), "the file is empty", help="declare a flow: `flow: Name`")
+        return None
+    fields = reading.read_mapping(node, (), "flow", "the flow")
+    if fields is None:
+        return None
+    name = None
+    if fields.require("flow", help="the flow's type: `flow: Name`"):
+        name = reading.read_identifier(fields["flow"], fields.at("flow"), "flow type")
+    _check_language(fields)
+    for key, kind in _KINDS.items():
+        if isinstance(fields.values.get(key), dict):
+            reading.names[kind] = [entry for entry in fields[key] if not entry.startswith("x-")]
+    types = read_types(reading, fields["types"], fields.at("types")) if "types" in fields else {}
+    given, output = (_read_optional_type(fields, key, types) for key in ("input", "output"))
+    attributes = (
+        read_attributes(reading, fields["attributes"], fields.at("attributes"), types)
+        if "attributes" in fields
+        else {}
+    )
+    channels = (
+        read_channels(reading, fields["channels"], fields.at("channels"), types)
+        if "channels" in fields
+        else {}
+    )
+    joins = read_joins(reading, fields["joins"], fields.at("joins"), types) if "joins" in fields else {}
+    start = None
+    if "start" in fields:
+        start = reading.read_reference(fields["start"], fields.at("start"), "step")
+    inputs = _read_step_inputs(fields, start, given, types)
+    scopes = Scopes(attributes=attributes, channels=channels, joins=joins, flow_input=given, types=types)
+    around = Surroundings(Declared(attributes, channels, inputs, types), joins, scopes, output)
+    flow = Flow(
+        name=name or "",
+        input=given,
+        output=output,
+        attributes=attributes,
+        channels=channels,
+        joins=joins,
+        start=start,
+        types=types,
+        description=fields.text("description"),
+    )
+    flow = _add_steps(fields, flow, around)
+    return _add_settings(fields, flow)
+
+
+def _read_optional_type(fields: Fields, key: str, types: Mapping[str, Json]) -> Type | None:
+    if key not in fields:
+        return None
+    return read_type(fields.reading, fields[key], fields.at(key), types) or ANY
+
+
+def _check_language(fields: Fields) -> None:
+    reading = fields.reading
+    if "language" in fields:
+        node = fields["language"]
+        if isinstance(node, bool) or node != LANGUAGE or not isinstance(node, int):
+            message = f"language {shown(node)} is not known to this release"
+            reading.report("VAL008", fields.at("language"), message, help=f"write language: {LANGUAGE}")
+    for key in ("version", "$schema"):
+        if key in fields and not (key == "version" and isinstance(fields[key], int | float)):
+            fields.text(key)
+
+
+def _read_step_inputs(
+    fields: Fields, start: str | None, given: Type | None, types: Mapping[str, Json]
+) -> dict[str, Type | None]:
+    """What each declared step takes; the start step's defaults to the flow's."""
+    inputs: dict[str, Type | None] = {}
+    if not isinstance(fields.values.get("steps"), dict):
+        return inputs
+    for name, node in fields["steps"].items():
+        inputs[name] = None
+        if not isinstance(node, dict):
+            inputs[name] = given if name == start else None
+        elif "input" in node:
+            path: Path = (*fields.at("steps"), name, "input")
+            inputs[name] = read_type(fields.reading, node["input"], path, types) or ANY
+            if name == start:
+                _check_start_input(fields.reading, path, name, given, inputs[name])
+        elif name == start:
+            inputs[name] = given
+    return inputs
+
+
+def _check_start_input(reading: Reading, path: Path, name: str, given: Type | None, own: Type | None) -> None:
+    """The start input is checked against both types, so one of them has to be within the other."""
+    if given is None or own is None:
+        return
+    why_not = given.fits(own)
+    if why_not is not None and own.fits(given) is not None:
+        message = f"the start step `{name}` takes {own.text}, and the flow's input is {given.text}: {why_not}"
+        reading.report("TYP003", path, message, labels={"the flow's input": ("input",)})
+
+
+def _add_steps(fields: Fields, flow: Flow, around: Surroundings) -> Flow:
+    reading = fields.reading
+    steps, rpcs = {}, {}
+    if "steps" in fields:
+        for name, node, path in reading.read_named(fields["steps"], fields.at("steps"), "`steps`"):
+            reading.read_identifier(name, path, "step", is_key=True)
+            step = read_step(reading, name, node, path, around)
+            if step is not None:
+                steps[name] = step
+    if "rpcs" in fields:
+        for name, node, path in reading.read_named(fields["rpcs"], fields.at("rpcs"), "`rpcs`"):
+            reading.read_identifier(name, path, "RPC", is_key=True)
+            rpc = read_rpc(reading, name, node, path, around)
+            if rpc is not None:
+                rpcs[name] = rpc
+    on_timeout = None
+    if "on_timeout" in fields:
+        on_timeout = read_timeout_handler(reading, fields["on_timeout"], fields.at("on_timeout"), around)
+    return replace(flow, steps=steps, rpcs=rpcs, on_timeout=on_timeout)
+
+
+def _add_settings(fields: Fields, flow: Flow) -> Flow:
+    reading = fields.reading
+    handlers: tuple[str, ...] = ()
+    if "handlers" in fields:
+        handlers = read_modules(reading, fields["handlers"], fields.at("handlers"))
+    durability = Durability.SYNC
+    if "config" in fields:
+        config = read_config(reading, fields["config"], fields.at("config"))
+        durability = Durability(config.get("durability", durability))
+    verify = read_verify(reading, fields["verify"], fields.at("verify")) if "verify" in fields else {}
+    version = str(fields["version"]) if "version" in fields else None
+    return replace(
+        flow,
+        handlers=handlers,
+        timeout=read_flow_timeout(fields),
+        durability=durability,
+        verify=verify,
+        version=version,
+    )

@@ -1,0 +1,219 @@
+"""Values, guards and types of a document, each checked against what its place asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from orchestrator.definition.durations import parse_duration, parse_time
+from orchestrator.definition.expressions import (
+    Environment,
+    Expression,
+    ExpressionProblem,
+    Value,
+    parse_guard,
+    parse_value,
+)
+from orchestrator.definition.model import Json, Path
+from orchestrator.definition.quoting import quoted
+from orchestrator.definition.reading import Fields, Reading, shown
+from orchestrator.definition.type_text import TypeProblem
+from orchestrator.definition.types import ANY, Type, parse_type
+from orchestrator.errors import InvalidValue
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where an expression stands: what it sees, and which names new ones must not hide."""
+
+    environment: Environment
+    taken: frozenset[str] = frozenset()
+    out_of_reach: Mapping[str, str] = field(default_factory=dict)
+    """`let` names that cannot be used here, with the reason."""
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """`when`, `for_each` and `as` of one entry, and the scope of the rest of it."""
+
+    scope: Scope
+    when: Expression | None
+    for_each: Value | None
+    as_name: str
+
+
+def read_type(reading: Reading, node: Json, path: Path, types: Mapping[str, Json]) -> Type | None:
+    try:
+        return parse_type(node, types)
+    except TypeProblem as problem:
+        reading.report("TYP001", (*path, *problem.at), problem.message, help=problem.help)
+        return None
+
+
+def read_value(
+    reading: Reading, node: Json, path: Path, scope: Scope, what: str, expected: Type | None = None
+) -> Value | None:
+    """A value of language.md 6.1; `what` names it in messages."""
+    try:
+        value = parse_value(node, scope.environment, None, path)
+    except ExpressionProblem as problem:
+        _report_expression(reading, problem, (*path, *getattr(problem, "at", ())), scope)
+        return None
+    if expected is not None and not fits(reading, value, path, what, expected):
+        return None
+    return value
+
+
+def fits(reading: Reading, value: Value, path: Path, what: str, expected: Type) -> bool:
+    """Whether a value may stand where `expected` is asked; reported when it cannot."""
+    if value.is_literal:
+        try:
+            expected.check(value.evaluate({}))
+        except InvalidValue as error:
+            reading.report("TYP002", path, f"{what}: {error.message}", help=f"its type is {expected.text}")
+            return False
+        return True
+    why_not = value.type.fits(expected)
+    if why_not is not None:
+        reading.report("TYP003", path, f"{what} is {expected.text}, but this is {value.type.text}: {why_not}")
+        return False
+    return True
+
+
+def read_guard(reading: Reading, node: Json, path: Path, scope: Scope) -> Expression | None:
+    """`when`: a bare boolean expression."""
+    if isinstance(node, str) and node.strip().startswith("${") and node.strip().endswith("}"):
+        bare = node.strip()[2:-1].strip()
+        needs_quotes = (
+            any(mark in bare for mark in (",", "[", "]", "{", "}", " ? ", ": ", " #")) or bare[:1] in "!\"'&*"
+        )
+        reading.report(
+            "EXP002",
+            path,
+            "`when` takes a bare expression, without `${…}`",
+            help=f"write when: {quoted(bare) if needs_quotes else bare}",
+        )
+        return None
+    if not isinstance(node, str | bool):
+        is_cut = isinstance(node, dict | list)
+        reading.report(
+            "YML017" if is_cut else "VAL002",
+            path,
+            f"`when` is an expression, not {shown(node)}",
+            help='quote this expression: when: "…"' if is_cut else "",
+        )
+        return None
+    try:
+        return parse_guard(node, scope.environment, path)
+    except ExpressionProblem as problem:
+        _report_expression(reading, problem, (*path, *getattr(problem, "at", ())), scope)
+        return None
+
+
+def _report_expression(reading: Reading, problem: ExpressionProblem, path: Path, scope: Scope) -> None:
+    span = reading.source.locate_within(path, problem.offset, problem.end_offset)
+    message, help = problem.message, problem.help
+    for name, reason in scope.out_of_reach.items():
+        if f"`{name}`" in message:
+            message, help = reason, ""
+    reading.report_at("EXP001", span, message, help=help or "")
+
+
+# --- Values of a certain kind ------------------------------------------------------------------------------
+
+
+def read_count(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
+    """A whole number from 0, or an expression giving one."""
+    value = read_value(reading, node, path, scope, what, parse_type("integer", {}))
+    if value is None or not value.is_literal:
+        return value
+    return value if reading.read_integer(node, path, what) is not None else None
+
+
+def read_key(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
+    """A key of a map: text or a whole number."""
+    return read_value(reading, node, path, scope, what, parse_type("string or integer", {}))
+
+
+def read_string(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
+    return read_value(reading, node, path, scope, what, parse_type("string", {}))
+
+
+def read_span(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
+    """A duration, or an expression giving one."""
+    return _read_instant(reading, node, path, scope, what, "VAL001", parse_duration)
+
+
+def read_time(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
+    return _read_instant(reading, node, path, scope, what, "VAL005", parse_time)
+
+
+def _read_instant(
+    reading: Reading,
+    node: Json,
+    path: Path,
+    scope: Scope,
+    what: str,
+    code: str,
+    parse: Callable[[Json], object],
+) -> Value | None:
+    value = read_value(reading, node, path, scope, what)
+    if value is None or not value.is_literal:
+        return value
+    try:
+        parse(value.evaluate({}))
+    except ValueError as error:
+        reading.report(code, path, f"{what}: {error}")
+        return None
+    return value
+
+
+def read_repetition(fields: Fields, scope: Scope) -> Repetition:
+    """`for_each` is evaluated first, then `when` for each element (language.md 6.1)."""
+    reading = fields.reading
+    for_each: Value | None = None
+    as_name = "item"
+    if "for_each" not in fields:
+        fields.refuse(("as",), "names the element of a `for_each`, and there is none")
+    else:
+        path = fields.at("for_each")
+        for_each = read_value(reading, fields["for_each"], path, scope, "`for_each`", parse_type("array", {}))
+        if "as" in fields:
+            as_name = reading.read_scope_name(fields["as"], fields.at("as"), "`as`", scope.taken) or "item"
+        if for_each is not None:
+            scope = Scope(scope.environment.with_item(as_name, for_each), scope.taken, scope.out_of_reach)
+        else:
+            scope = Scope(
+                scope.environment.with_item(as_name, _unknown_list()), scope.taken, scope.out_of_reach
+            )
+    when = read_guard(reading, fields["when"], fields.at("when"), scope) if "when" in fields else None
+    return Repetition(scope, when, for_each, as_name)
+
+
+def _unknown_list() -> Value:
+    """Stands for a list that has a problem of its own, so that its elements cause no more."""
+    return parse_value([], Environment({"input": ANY}), None, ())
+
+
+def check_input(
+    reading: Reading,
+    target: str,
+    asked: Type | None,
+    given: Type | None,
+    path: Path,
+    *,
+    what: str,
+    help: str = "",
+) -> None:
+    """A movement or route without `input`: what is handed on must fit the step that takes one."""
+    if asked is None:
+        return
+    if given is None:
+        if not asked.admits_null:
+            reading.report("TYP004", path, f"`{target}` takes an input ({asked.text}), and {what}", help=help)
+        return
+    why_not = given.fits(asked)
+    if why_not is not None:
+        reading.report(
+            "TYP003", path, f"`{target}` takes {asked.text}, and gets {given.text}: {why_not}", help=help
+        )
