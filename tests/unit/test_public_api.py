@@ -1,0 +1,37 @@
+"""`import orchestrator` gives the public names, and costs nothing until they are used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import orchestrator
+
+
+@pytest.mark.parametrize("name", orchestrator.__all__)
+def test_every_public_name_can_be_used(name: str) -> None:
+    value = getattr(orchestrator, name)
+    assert value.__module__.startswith("orchestrator.")
+    assert name in dir(orchestrator)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'Contxt'"):
+        _ = orchestrator.Contxt  # type: ignore[attr-defined]
+
+
+def _modules_after(statement: str) -> set[str]:
+    code = f"import sys; before = set(sys.modules)\n{statement}\nprint(*(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {module.split(".")[0] for module in done.stdout.split()}
+
+
+def test_importing_the_package_imports_only_the_standard_library() -> None:
+    assert _modules_after("import orchestrator") - sys.stdlib_module_names == {"orchestrator"}
+
+
+def test_handlers_import_no_heavy_library() -> None:
+    loaded = _modules_after("from orchestrator import Context, choose, any_of, RetryAfter")
+    assert not loaded & {"sqlalchemy", "networkx", "jsonschema", "yaml", "typer", "rich", "cel_expr_python"}
