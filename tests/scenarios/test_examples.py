@@ -56,8 +56,8 @@ def test_each_contract_edit_has_one_record_and_the_token_is_back() -> None:
 
 @pytest.mark.rule(113)
 def test_edits_of_the_contract_do_not_overlap() -> None:
-    flags = ({}, {"should_withdraw": True}, {"should_fail_handoff": True}, {"should_fail_edit": True})
-    edits = [{"reviewer": f"r{number}", **flags[number % 4]} for number in range(12)]
+    flags = ("none", "should_withdraw", "should_fail_handoff", "should_fail_edit")
+    edits = [{"reviewer": f"r{number}", flags[number % 4]: True} for number in range(12)]
     records = sorted(records_of(edits), key=lambda record: int(record["started_at_millis"]))
     assert Counter(record["outcome"] for record in records) == {"saved": 3, "withdrawn": 3, "failed": 6}
     for earlier, later in pairwise(records):

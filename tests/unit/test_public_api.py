@@ -19,7 +19,7 @@ def test_every_public_name_can_be_used(name: str) -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Contxt'"):
-        _ = orchestrator.Contxt  # type: ignore[attr-defined]
+        _ = orchestrator.Contxt
 
 
 def _modules_after(statement: str) -> set[str]:
