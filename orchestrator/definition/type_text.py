@@ -27,6 +27,7 @@ _OTHER_NAMES = {
     "dict": "object", "map": "object", "mapping": "object", "list": "array",
     "datetime": "{type: string, format: date-time}", "timestamp": "{type: string, format: date-time}",
 }  # fmt: skip
+_SAID_ELSEWHERE = ("title", "description", "examples", "$comment", "default")
 _TYPE_OF_JSON = {"null": "none"}
 REFERENCE = "#/types/"
 
@@ -107,8 +108,8 @@ def spell(schema: Json) -> str:
     if schema is True or schema == {}:
         return "any"
     if not isinstance(schema, dict):
-        return _compact(schema)
-    keys = {key for key in schema if key not in ("title", "description", "examples", "$comment")}
+        return compact(schema)
+    keys = {key for key in schema if key not in _SAID_ELSEWHERE}
     if keys == {"$ref"} and str(schema["$ref"]).startswith(REFERENCE):
         return str(schema["$ref"])[len(REFERENCE) :]
     if keys == {"type"}:
@@ -116,18 +117,18 @@ def spell(schema: Json) -> str:
         return " or ".join(_TYPE_OF_JSON.get(kind, kind) for kind in kinds)
     if keys == {"type", "items"} and schema["type"] == "array":
         inner = spell(schema["items"])
-        return f"list of {inner}" if " or " not in inner else _compact(schema)
+        return f"list of {inner}" if " or " not in inner else compact(schema)
     if keys == {"anyOf"}:
         return " or ".join(spell(part) for part in schema["anyOf"])
-    return _compact(schema)
+    return compact({key: value for key, value in schema.items() if key in keys})
 
 
-def _compact(schema: Json) -> str:
+def compact(schema: Json) -> str:
     """Flow-style YAML on one line."""
     if isinstance(schema, dict):
-        return "{" + ", ".join(f"{key}: {_compact(value)}" for key, value in schema.items()) + "}"
+        return "{" + ", ".join(f"{key}: {compact(value)}" for key, value in schema.items()) + "}"
     if isinstance(schema, list):
-        return "[" + ", ".join(_compact(value) for value in schema) + "]"
+        return "[" + ", ".join(compact(value) for value in schema) + "]"
     if isinstance(schema, str) and re.fullmatch(r"[A-Za-z_#/][\w/.-]*", schema) and schema[0] != "#":
         return schema
     return json.dumps(schema, ensure_ascii=False)

@@ -1,0 +1,206 @@
+"""Which names an expression sees, by the place where it stands (language.md 6.1, "In scope")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from orchestrator.definition.expressions import Environment
+from orchestrator.definition.kinds import TIME_SCHEMA
+from orchestrator.definition.model import (
+    Attribute,
+    Channel,
+    ChannelCondition,
+    Combinator,
+    Condition,
+    Join,
+    JoinCondition,
+    Json,
+    Result,
+    TimerCondition,
+    WaitFor,
+)
+from orchestrator.definition.types import Type
+
+Schema: TypeAlias = Mapping[str, Json]
+
+_STRING: Schema = {"type": "string"}
+_INTEGER: Schema = {"type": "integer"}
+_BOOLEAN: Schema = {"type": "boolean"}
+_NOTHING: Schema = {"type": "null"}
+
+
+def _object(properties: Mapping[str, Schema], *, is_open: bool = False) -> Schema:
+    closed = {"type": "object", "required": list(properties), "properties": dict(properties)}
+    return {**closed, "additionalProperties": True} if is_open else closed
+
+
+def _list(element: Schema) -> Schema:
+    return {"type": "array", "items": dict(element)}
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [dict(schema), dict(_NOTHING)]}
+
+
+_FAILURE = _object(
+    {
+        "type": _STRING,
+        "message": _STRING,
+        "attempts": _INTEGER,
+        "step_execution_id": _STRING,
+        "progress": {"enum": ["NOT_STARTED", "NOT_COMPLETED"]},
+    }
+)
+_STEP = _object({"name": _STRING, "execution_id": _STRING, "attempt": _INTEGER})
+_SUBFLOW = _object(
+    {
+        "satisfied": _BOOLEAN,
+        "status": _or_null({"type": "string"}),
+        "outputs": {"type": "array"},
+        "output": {},
+        "error": {},
+        "flow_id": _or_null(_STRING),
+    }
+)
+_NOT_IN_A_WAIT = "`{}` is known in decisions only; keep what a wait needs in `local`"
+_NOT_IN_AN_RPC = "an RPC has no `{}`"
+_NOT_IN_THE_TIMEOUT = "the timeout handler has no `{}`"
+
+
+class Scopes:
+    """The environments of one flow."""
+
+    def __init__(
+        self,
+        *,
+        attributes: Mapping[str, Attribute],
+        channels: Mapping[str, Channel],
+        joins: Mapping[str, Join],
+        flow_input: Type | None,
+        types: Mapping[str, Json],
+    ) -> None:
+        self._types = types
+        self._channels = channels
+        self._joins = joins
+        run = {
+            "flow_id": _STRING,
+            "run_id": _STRING,
+            "attempt": _INTEGER,
+            "started_at": TIME_SCHEMA,
+            "input": _NOTHING if flow_input is None else flow_input.schema,
+        }
+        self._common: dict[str, Schema] = {
+            "attributes": _object({name: _attribute(each) for name, each in attributes.items()}),
+            "channels": _object({name: _object({"size": _INTEGER}) for name in channels}),
+            "run": _object(run),
+            "now": TIME_SCHEMA,
+        }
+
+    def wait(self, *, input: Type | None) -> Environment:
+        """Expressions inside `wait_for`."""
+        names = {**self._common, "input": _input(input), "failure": _or_null(_FAILURE), "step": _STEP}
+        hidden = ("wait", "local", "result", "wait_for_failed")
+        return self._made(names, hidden, _NOT_IN_A_WAIT)
+
+    def decision(
+        self, *, input: Type | None, result: Result, has_handler: bool, wait: WaitFor | None
+    ) -> Environment:
+        names = {
+            **self._common,
+            "input": _input(input),
+            "wait": self._wait(wait),
+            "local": _local(wait),
+            "failure": _or_null(_FAILURE),
+            "wait_for_failed": _BOOLEAN,
+            "step": _STEP,
+            result.name: _result(result, has_handler),
+        }
+        return self._made(names)
+
+    def rpc(self, *, input: Type | None, result: Result, has_handler: bool) -> Environment:
+        names = {**self._common, "input": _input(input), result.name: _result(result, has_handler)}
+        return self._made(names, ("wait", "local", "failure", "wait_for_failed", "step"), _NOT_IN_AN_RPC)
+
+    def timeout_handler(self, *, result: Result, has_handler: bool) -> Environment:
+        names = {
+            **self._common,
+            "failure": _or_null(_FAILURE),
+            "wait_for_failed": _BOOLEAN,
+            "step": _STEP,
+            result.name: _result(result, has_handler),
+        }
+        return self._made(names, ("input", "wait", "local"), _NOT_IN_THE_TIMEOUT)
+
+    def _made(self, names: Mapping[str, Schema], hidden: tuple[str, ...] = (), why: str = "") -> Environment:
+        made = {name: Type(schema, self._types) for name, schema in names.items()}
+        return Environment(
+            made, types=self._types, hidden={name: why.format(name) for name in hidden if name not in names}
+        )
+
+    def _wait(self, wait: WaitFor | None) -> Schema:
+        conditions = () if wait is None else wait.conditions
+        return _object({condition.id: self._condition(condition) for condition in conditions})
+
+    def _condition(self, condition: Condition) -> Schema:
+        """The result of one condition (language.md 4, "Results")."""
+        found = self._plain_condition(condition)
+        if condition.for_each is None:
+            return found
+        properties = {**found["properties"], "item": _element_schema(condition)}
+        if isinstance(condition, ChannelCondition) and self._is_map(condition.channel):
+            properties["key"] = _or_null(_STRING)
+        return _list(_object(properties))
+
+    def _plain_condition(self, condition: Condition) -> Schema:
+        if isinstance(condition, TimerCondition):
+            return _object({"satisfied": _BOOLEAN, "fired": _BOOLEAN})
+        if isinstance(condition, ChannelCondition):
+            channel = self._channels.get(condition.channel)
+            return _messages({} if channel is None else channel.type.schema)
+        if isinstance(condition, JoinCondition):
+            join = self._joins.get(condition.join)
+            report = {} if join is None else join.type.schema
+            found = _messages(report)
+            return _object({**found["properties"], "by_branch": _list(_or_null(report) if report else {})})
+        return _SUBFLOW
+
+    def _is_map(self, channel: str) -> bool:
+        return channel in self._channels and self._channels[channel].is_map
+
+
+def _attribute(attribute: Attribute) -> Schema:
+    if attribute.is_map:
+        return {"type": "object", "additionalProperties": dict(attribute.type.schema)}
+    return attribute.type.schema
+
+
+def _messages(message: Schema) -> Schema:
+    return _object(
+        {"satisfied": _BOOLEAN, "messages": _list(message), "message": _or_null(message) if message else {}}
+    )
+
+
+def _element_schema(condition: Condition) -> Schema:
+    elements = condition.for_each
+    if elements is None or elements.type.schema.get("type") != "array":
+        return {}
+    found = elements.type.schema.get("items", {})
+    return found if isinstance(found, dict) else {}
+
+
+def _input(input: Type | None) -> Schema:
+    return _NOTHING if input is None else input.schema
+
+
+def _result(result: Result, has_handler: bool) -> Schema:
+    if not has_handler:
+        return _NOTHING
+    return {} if result.type is None else result.type.schema
+
+
+def _local(wait: WaitFor | None) -> Schema:
+    if wait is None:
+        return _object({})
+    declared = {name: value.type.schema for name, value in wait.locals}
+    return _object(declared, is_open=wait.combinator is Combinator.HANDLER or wait.handler is not None)
