@@ -83,6 +83,25 @@ class AttemptFailed(_Change, frozen=True, tag="attempt_failed"):
     first_attempt_at: datetime
 
 
+class SkipRemembered(_Change, frozen=True, tag="skip_remembered"):
+    execution_id: str
+    condition: str | int | None
+
+
+class RetryDue(_Change, frozen=True, tag="retry_due"):
+    """The retry of an execution that backs off is due earlier."""
+
+    execution_id: str
+    due_at: datetime
+
+
+class TimeoutHandlerBegun(_Change, frozen=True, tag="timeout_handler_begun"):
+    """The deadline has come, its policy is `handler`."""
+
+    execution_id: str
+    due_at: datetime
+
+
 class StepEnded(_Change, frozen=True, tag="step_ended"):
     execution_id: str
     how: str
@@ -184,6 +203,9 @@ Change: TypeAlias = (
     | WaitSatisfied
     | WaitSkipped
     | AttemptFailed
+    | SkipRemembered
+    | RetryDue
+    | TimeoutHandlerBegun
     | StepEnded
     | MessageQueued
     | MessagesReturned

@@ -10,10 +10,13 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain, islice
 
+from msgspec.structs import replace
+
 from orchestrator.core import changes as c
 from orchestrator.core.events import Failure, Record
 from orchestrator.core.evolve import (
     accepted,
+    begin_execute,
     retried,
     satisfied,
     skipped,
@@ -23,6 +26,7 @@ from orchestrator.core.evolve import (
 )
 from orchestrator.core.rounds import DraftRounds
 from orchestrator.core.state import (
+    TIMEOUT_ID,
     Execution,
     Output,
     PendingCondition,
@@ -110,7 +114,8 @@ class Draft:
 
     @property
     def active_count(self) -> int:
-        return self._active_count
+        """What holds up completion; the timeout handler does not (rule 185)."""
+        return self._active_count - (self.execution(TIMEOUT_ID) is not None)
 
     def active(self) -> list[Execution]:
         stored = (e for e in self.run.executions.values() if e.id not in self._executions)
@@ -208,6 +213,20 @@ class Draft:
     ) -> Execution:
         change = c.AttemptFailed(execution.id, due_at, failure, first_attempt_at)
         return self._put(change, retried(execution, change))
+
+    def hasten(self, execution: Execution) -> None:
+        self._put(c.RetryDue(execution.id, self.at), replace(execution, due_at=self.at))
+
+    def begin_timeout_handler(self, execution: Execution) -> Execution:
+        change = c.TimeoutHandlerBegun(execution.id, self.at)
+        return self._put(change, begin_execute(execution, self.at))
+
+    def remember_skip(self, execution_id: str, condition: str | int | None) -> None:
+        self.changes.append(c.SkipRemembered(execution_id, condition))
+
+    def skips(self, execution_id: str) -> tuple[str | int | None, ...]:
+        """Timer skips that came before the timers of this execution."""
+        return self.run.skips.get(execution_id, ())
 
     def end_step(
         self,

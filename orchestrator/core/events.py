@@ -84,6 +84,9 @@ class RunStarted(Struct, frozen=True, kw_only=True, tag=True):
     attributes: dict[str, Json] = {}
     delay: timedelta | None = None
     request_id: str | None = None
+    timeout: timedelta | None = None
+    timeout_policy: str | None = None
+    """"fail", "cancel" or "handler"."""
 
 
 class WaitForSucceeded(Struct, frozen=True, kw_only=True, tag=True):
@@ -146,6 +149,27 @@ class StopRequested(Struct, frozen=True, kw_only=True, tag=True):
     reason: str | None = None
 
 
+class TimerSkipped(Struct, frozen=True, kw_only=True, tag=True):
+    """A client skips a timer: by condition id, by position among the timers from 0, or the only one."""
+
+    at: datetime
+    execution_id: str
+    condition: str | int | None = None
+
+
+class DeadlineSkipped(Struct, frozen=True, kw_only=True, tag=True):
+    """A client lets the run's deadline come now."""
+
+    at: datetime
+
+
+class RetryHastened(Struct, frozen=True, kw_only=True, tag=True):
+    """A client wants the next attempt now."""
+
+    at: datetime
+    execution_id: str
+
+
 Event: TypeAlias = (
     RunStarted
     | WaitForSucceeded
@@ -155,4 +179,7 @@ Event: TypeAlias = (
     | TimerDue
     | MessagesPublished
     | StopRequested
+    | TimerSkipped
+    | DeadlineSkipped
+    | RetryHastened
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from msgspec.structs import replace
@@ -87,12 +88,12 @@ def satisfied(
             seen = reports_seen(condition, round.reports)
             result = replace(result, reports=seen, branch_count=round.branch_count)
         results.append(result)
-    return _begin_execute(replace(execution, wait=replace(wait, results=tuple(results))), change.due_at)
+    return begin_execute(replace(execution, wait=replace(wait, results=tuple(results))), change.due_at)
 
 
 def skipped(execution: Execution, change: c.WaitSkipped) -> Execution:
     failure = recovered(execution, change.failure, change.attempts)
-    return _begin_execute(replace(execution, failure=failure, has_wait_for_failed=True), change.due_at)
+    return begin_execute(replace(execution, failure=failure, has_wait_for_failed=True), change.due_at)
 
 
 def retried(execution: Execution, change: c.AttemptFailed) -> Execution:
@@ -150,7 +151,7 @@ def reports_seen(condition: PendingCondition, reports: Sequence[BranchReport]) -
     return tuple(reports)
 
 
-def _begin_execute(execution: Execution, due_at: Any) -> Execution:
+def begin_execute(execution: Execution, due_at: datetime) -> Execution:
     return replace(
         execution,
         phase=Phase.EXECUTE,
@@ -210,8 +211,23 @@ def _retry(run: Run, change: c.AttemptFailed) -> None:
     run.executions[change.execution_id] = retried(run.executions[change.execution_id], change)
 
 
+def _remember_skip(run: Run, change: c.SkipRemembered) -> None:
+    run.skips[change.execution_id] = (*run.skips.get(change.execution_id, ()), change.condition)
+
+
+def _make_retry_due(run: Run, change: c.RetryDue) -> None:
+    execution = run.executions[change.execution_id]
+    run.executions[change.execution_id] = replace(execution, due_at=change.due_at)
+
+
+def _begin_timeout_handler(run: Run, change: c.TimeoutHandlerBegun) -> None:
+    execution = run.executions[change.execution_id]
+    run.executions[change.execution_id] = begin_execute(execution, change.due_at)
+
+
 def _end_step(run: Run, change: c.StepEnded) -> None:
     execution = run.executions.pop(change.execution_id)
+    run.skips.pop(change.execution_id, None)
     _unindex_wait(run, execution)
     _discard(run.by_step, execution.step, execution.id)
     _discard(run.by_origin, execution.origin, execution.id)
@@ -288,7 +304,7 @@ def _record(run: Run, _: c.EventRecorded) -> None:
 
 def _close(run: Run, change: c.RunClosed) -> None:
     run.status, run.closed_at, run.error = Status(change.status), change.at, change.error
-    run.executions, run.rounds = {}, {}
+    run.executions, run.rounds, run.skips = {}, {}, {}
     run.by_step, run.by_origin, run.by_round, run.waiters = {}, {}, {}, {}
     if run.status is not Status.COMPLETED:
         run.outputs = []
@@ -348,6 +364,9 @@ _APPLY: dict[type, Callable[[Run, Any], None]] = {
     c.WaitSatisfied: _satisfy_wait,
     c.WaitSkipped: _skip_wait,
     c.AttemptFailed: _retry,
+    c.SkipRemembered: _remember_skip,
+    c.RetryDue: _make_retry_due,
+    c.TimeoutHandlerBegun: _begin_timeout_handler,
     c.StepEnded: _end_step,
     c.MessageQueued: _queue_message,
     c.MessagesReturned: _return_messages,

@@ -9,6 +9,7 @@ import msgspec
 
 from orchestrator.core.draft import Draft
 from orchestrator.core.state import ConditionResult, Execution, PendingCondition, Wait
+from orchestrator.core.tasks import step_of
 from orchestrator.definition.model import Condition, JoinCondition, Json, TimerCondition, WaitFor
 
 
@@ -44,7 +45,7 @@ class AttributesView(Mapping[str, Json]):
 
     def __getitem__(self, name: str) -> Json:
         if self._draft.flow.attributes[name].is_map:
-            return self._draft.map_entries(name)
+            return dict(self._draft.map_entries(name))  # a value must not change with the run
         return self._draft.attribute(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -122,7 +123,7 @@ def _by_branch(result: ConditionResult) -> list[Json]:
 
 
 def _wait(draft: Draft, execution: Execution) -> Json:
-    return wait_results(draft.flow.steps[execution.step].wait_for, execution.wait)
+    return wait_results(step_of(draft.flow, execution).wait_for, execution.wait)
 
 
 def _failure(_: Draft, execution: Execution) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from orchestrator.core import changes as c
+from orchestrator.core.deadlines import arm_deadline
 from orchestrator.core.draft import Draft
 from orchestrator.core.events import RunStarted
 from orchestrator.core.state import BranchRef, Execution, Phase, RecoveredFailure
@@ -62,6 +63,7 @@ def start_run(draft: Draft, event: RunStarted) -> None:
         due_at = event.at + event.delay if event.delay else event.at
         takes_input = flow.steps[flow.start].input is not None
         start_step(draft, flow.start, value if takes_input else None, origin=START, due_at=due_at)
+    arm_deadline(draft, event, START)
 
 
 def check_flow_id(flow_id: str) -> None:

@@ -15,6 +15,10 @@ from msgspec import Struct, field
 from orchestrator.core.events import Failure
 from orchestrator.definition.model import Json
 
+TIMEOUT_STEP = "sys:timeout_handler"
+"""The pseudo-step that waits for the run's deadline and then runs `on_timeout` (rule 184)."""
+TIMEOUT_ID = f"{TIMEOUT_STEP}-1"
+
 
 class Status(StrEnum):
     RUNNING = "RUNNING"
@@ -207,6 +211,8 @@ class Run(Struct):
     dropped_count: dict[str, int] = field(default_factory=dict)
     """Messages that `delivery` discarded, by channel."""
     rounds: dict[str, Round] = field(default_factory=dict)
+    skips: dict[str, tuple[str | int | None, ...]] = field(default_factory=dict)
+    """Timer skips that came before their timers, by execution id (rule 88)."""
 
     # Indexes, derived from the above; never stored.
     by_step: dict[str, dict[str, None]] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 
-from orchestrator.core.state import Execution, Phase
+from orchestrator.core.state import TIMEOUT_STEP, Execution, Phase
 from orchestrator.definition.model import (
     Decision,
     Flow,
@@ -45,7 +45,12 @@ def task_of(flow: Flow, execution: Execution) -> TaskKind:
 
 
 def step_of(flow: Flow, execution: Execution) -> Step:
+    if execution.step == TIMEOUT_STEP:
+        return flow.on_timeout or _NO_STEP
     return flow.steps[execution.step]
+
+
+_NO_STEP = Step(name=TIMEOUT_STEP)
 
 
 _NO_HANDLER = Handler(name="")

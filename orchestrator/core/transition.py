@@ -9,19 +9,23 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator.core.changes import Change
+from orchestrator.core.deadlines import reach_deadline
 from orchestrator.core.decisions import apply_decision, plan_decision
 from orchestrator.core.draft import Draft
 from orchestrator.core.effects import apply_effects, apply_handler_effects, plan_effects, require_room
 from orchestrator.core.evaluation import evaluate
 from orchestrator.core.events import (
+    DeadlineSkipped,
     Event,
     ExecuteFailed,
     ExecuteSucceeded,
     Failure,
     MessagesPublished,
+    RetryHastened,
     RunStarted,
     StopRequested,
     TimerDue,
+    TimerSkipped,
     WaitForFailed,
     WaitForSucceeded,
 )
@@ -33,6 +37,7 @@ from orchestrator.core.retry import next_attempt_at
 from orchestrator.core.settling import Settling
 from orchestrator.core.starting import start_run, start_step
 from orchestrator.core.state import Execution, Phase, Run, RunError, Status
+from orchestrator.core.steering import apply_remembered_skips, hasten_retry, skip_deadline, skip_timer
 from orchestrator.core.tasks import failure_route, method_options, proceeds_on_wait_failure, step_of
 from orchestrator.core.waits import fired_timers, next_timer, plan_wait
 from orchestrator.definition.model import Flow, Json, Step
@@ -91,7 +96,7 @@ def _accept_wait(draft: Draft, event: WaitForSucceeded) -> None:
                 draft.cancel(victim)
     for record in event.effects.records:
         draft.record(execution, record)
-    draft.accept_wait(
+    accepted = draft.accept_wait(
         execution,
         wait.combinator,
         wait.conditions,
@@ -99,6 +104,10 @@ def _accept_wait(draft: Draft, event: WaitForSucceeded) -> None:
         wait.next_timer_at,
         {**event.effects.locals, **locals},
     )
+    skipped = apply_remembered_skips(draft, accepted, wait.conditions)
+    if skipped:
+        left = (c for index, c in enumerate(wait.conditions) if index not in skipped)
+        draft.fire_timers(accepted, skipped, next_timer(left))
 
 
 def _succeed(draft: Draft, event: ExecuteSucceeded) -> None:
@@ -132,7 +141,10 @@ def _fail(draft: Draft, event: ExecuteFailed | WaitForFailed) -> None:
 
 def _fire_timers(draft: Draft, event: TimerDue) -> None:
     execution = draft.execution(event.execution_id)
-    if execution is None or execution.phase is not Phase.WAITING or execution.wait is None:
+    if execution is None or execution.phase is not Phase.WAITING:
+        return
+    if execution.wait is None:
+        reach_deadline(draft, execution)
         return
     wait = execution.wait
     fired = fired_timers(wait, event.at)
@@ -155,6 +167,14 @@ def _stop(draft: Draft, event: StopRequested) -> None:
         draft.close(Status.FAILED, RunError("stopped", message))
     else:
         draft.close(Status.TERMINATED if event.stop == "terminate" else Status.CANCELED)
+
+
+def _steer(act: Callable[[Draft, Any], None]) -> Callable[[Draft, Any], None]:
+    def steer(draft: Draft, event: Event) -> None:
+        _require_open(draft)
+        act(draft, event)
+
+    return steer
 
 
 def _require_open(draft: Draft) -> None:
@@ -272,4 +292,7 @@ _HANDLE: dict[type, Callable[[Draft, Any], None]] = {
     TimerDue: _fire_timers,
     MessagesPublished: _publish,
     StopRequested: _stop,
+    TimerSkipped: _steer(skip_timer),
+    DeadlineSkipped: _steer(skip_deadline),
+    RetryHastened: _steer(hasten_retry),
 }
