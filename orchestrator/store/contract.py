@@ -89,16 +89,16 @@ class Reading(Protocol):
 
     def definition(self, hash: str) -> StoredDefinition | None: ...
 
-    def is_busy(self, until: datetime) -> bool:
-        """Anything leased, due by `until`, or backing off?"""
+    def is_busy(self, until: datetime, excluded: Sequence[str] = ()) -> bool:
+        """Anything leased, due by `until`, or backing off, `excluded` definitions left out?"""
         ...
 
 
 class Transaction(Reading, Protocol):
     """The one writer: nothing else commits between its first read and its commit."""
 
-    is_alone: bool
-    """Nobody else has written since this process's last transaction."""
+    epoch: int
+    """As long as it stays the same, nobody else has written and no transaction of ours has failed."""
 
     def next_run_number(self) -> int: ...
 

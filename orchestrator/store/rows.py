@@ -18,7 +18,7 @@ from orchestrator.core import changes as c
 from orchestrator.core.codec import encode, encode_execution
 from orchestrator.core.events import Event
 from orchestrator.core.state import Execution, Run, Status
-from orchestrator.definition.model import Json
+from orchestrator.definition.model import Flow, Json
 from orchestrator.store.times import to_micros
 
 encode_json: Callable[[Any], bytes] = msgspec.json.Encoder().encode
@@ -54,6 +54,13 @@ class Writes:
     set_attribute: list[tuple[Any, ...]] = field(default_factory=list)
     delete_outputs: list[tuple[Any, ...]] = field(default_factory=list)
     insert_output: list[tuple[Any, ...]] = field(default_factory=list)
+    delete_rounds: list[tuple[Any, ...]] = field(default_factory=list)
+    delete_round: list[tuple[Any, ...]] = field(default_factory=list)
+    update_round: list[tuple[Any, ...]] = field(default_factory=list)
+    insert_round: list[tuple[Any, ...]] = field(default_factory=list)
+    delete_all_reports: list[tuple[Any, ...]] = field(default_factory=list)
+    delete_reports: list[tuple[Any, ...]] = field(default_factory=list)
+    insert_report: list[tuple[Any, ...]] = field(default_factory=list)
     insert_history: list[tuple[Any, ...]] = field(default_factory=list)
 
 
@@ -79,6 +86,8 @@ class RunRows:
         "_executions",
         "_messages",
         "_new_outputs_count",
+        "_new_reports",
+        "_rounds",
         "_run",
         "_version",
         "flow",
@@ -87,10 +96,9 @@ class RunRows:
         "number",
     )
 
-    def __init__(self, number: int, run: Run, flow: tuple[str, str]) -> None:
+    def __init__(self, number: int, run: Run, flow: Flow) -> None:
         self.number = number
         self.flow = flow
-        """Flow type and hash of the definition."""
         self.is_new = run.version == 0
         self.has_closed = False
         self._run = run
@@ -101,6 +109,9 @@ class RunRows:
         self._attributes: dict[tuple[str, str | None], None] = {}
         self._cleared: dict[str, None] = {}
         self._new_outputs_count = 0
+        self._rounds: dict[str, bool] = {}
+        """Touched ones: is there a row?"""
+        self._new_reports: dict[str, int] = {}
 
     def note(self, changes: list[c.Change]) -> None:
         """One commit's changes; `evolve` has applied them."""
@@ -149,6 +160,15 @@ class RunRows:
     def _output(self, _: c.OutputAdded) -> None:
         self._new_outputs_count += 1
 
+    def _round_opened(self, change: c.RoundOpened) -> None:
+        self._rounds[change.round] = False
+
+    def _reported(self, change: c.Reported) -> None:
+        self._new_reports[change.round] = self._new_reports.get(change.round, 0) + 1
+
+    def _round_changed(self, change: c.RoundCounted | c.RoundForgotten) -> None:
+        self._rounds.setdefault(change.round, True)
+
     def _closed(self, _: c.RunClosed) -> None:
         self.has_closed = True
 
@@ -163,6 +183,7 @@ class RunRows:
         self._write_messages(writes)
         self._write_attributes(writes)
         self._write_outputs(writes)
+        self._write_rounds(writes)
 
     def _write_run(self, writes: Writes) -> None:
         run = self._run
@@ -173,7 +194,8 @@ class RunRows:
         error = encode_json(run.error) if run.error else None
         if self.is_new:
             assert run.started_at is not None
-            row = (self.number, run.flow_id, 1, run.run_id, *self.flow, run.request_id, run.status.value)
+            identity = (self.number, run.flow_id, 1, run.run_id, self.flow.name, self.flow.hash)
+            row = (*identity, run.request_id, run.status.value)
             times = (to_micros(run.started_at), closed_at)
             payload = (encode_json(run.input), state, error)
             writes.insert_run.append((*row, run.version, run.attempt, *times, *payload))
@@ -236,6 +258,32 @@ class RunRows:
             (self.number, position, encode_json(outputs[position])) for position in range(first, len(outputs))
         )
 
+    def _write_rounds(self, writes: Writes) -> None:
+        number = self.number
+        if self.has_closed:
+            if self.flow.joins and not self.is_new:
+                writes.delete_rounds.append((number,))
+                writes.delete_all_reports.append((number,))
+            return
+        for name, is_stored in self._rounds.items():
+            round = self._run.rounds.get(name)
+            if round is not None:
+                counters = (round.counting, round.missed, round.members, int(round.is_cancelled))
+                if is_stored:
+                    writes.update_round.append((*counters, number, name))
+                else:
+                    writes.insert_round.append((number, name, round.join, round.branch_count, *counters))
+            elif is_stored:
+                writes.delete_round.append((number, name))
+                writes.delete_reports.append((number, name))
+        for name, count in self._new_reports.items():
+            if name in self._run.rounds:
+                reports = self._run.rounds[name].reports
+                writes.insert_report.extend(
+                    (number, name, position, reports[position].branch, encode_json(reports[position].value))
+                    for position in range(len(reports) - count, len(reports))
+                )
+
 
 _NOTE: dict[type, Callable[[RunRows, Any], None]] = {
     c.RunOpened: RunRows._nothing,
@@ -251,6 +299,10 @@ _NOTE: dict[type, Callable[[RunRows, Any], None]] = {
     c.MessagesDropped: RunRows._dropped,
     c.AttributeSet: RunRows._attribute,
     c.AttributeDeleted: RunRows._attribute,
+    c.RoundOpened: RunRows._round_opened,
+    c.Reported: RunRows._reported,
+    c.RoundCounted: RunRows._round_changed,
+    c.RoundForgotten: RunRows._round_changed,
     c.CompletionRequested: RunRows._nothing,
     c.OutputAdded: RunRows._output,
     c.EventRecorded: RunRows._nothing,

@@ -44,6 +44,7 @@ class SqliteStore:
                 raise
         self._doorbell = Doorbell(self.path)
         self._data_version = 0
+        self._epoch = 0
         self._last_run = 0
 
     # --- Transactions ---
@@ -56,7 +57,6 @@ class SqliteStore:
             try:
                 transaction = self._begin()
                 yield transaction
-                transaction.before_commit()
                 self._writer.execute("COMMIT")
             except BaseException:
                 self._data_version = 0  # what was learned inside is void
@@ -64,15 +64,14 @@ class SqliteStore:
                     self._writer.execute("ROLLBACK")
                 raise
             self._last_run = transaction.last_run
-            transaction.after_commit()
 
     def _begin(self) -> SqliteTransaction:
         version: int = self._writer.execute("PRAGMA data_version").fetchone()[0]
-        is_alone = version == self._data_version
-        if not is_alone:
+        if version != self._data_version:
             self._data_version = version
+            self._epoch += 1
             self._last_run = self._writer.execute(STATEMENTS["last_run"]).fetchone()[0]
-        return SqliteTransaction(self._writer, is_alone=is_alone, last_run=self._last_run)
+        return SqliteTransaction(self._writer, epoch=self._epoch, last_run=self._last_run)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[SqliteReading]:

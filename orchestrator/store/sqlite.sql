@@ -57,6 +57,33 @@ CREATE TABLE outputs (
 -- schema outputs_identity
 CREATE UNIQUE INDEX outputs_identity ON outputs (run, position)
 
+-- schema reports
+CREATE TABLE reports (
+	run BIGINT NOT NULL,
+	round TEXT NOT NULL,
+	position INTEGER NOT NULL,
+	branch INTEGER NOT NULL,
+	value BLOB NOT NULL
+)
+
+-- schema reports_identity
+CREATE UNIQUE INDEX reports_identity ON reports (run, round, position)
+
+-- schema rounds
+CREATE TABLE rounds (
+	run BIGINT NOT NULL,
+	round TEXT NOT NULL,
+	"join" TEXT NOT NULL,
+	branch_count INTEGER NOT NULL,
+	counting INTEGER NOT NULL,
+	missed INTEGER NOT NULL,
+	members INTEGER NOT NULL,
+	is_cancelled SMALLINT NOT NULL
+)
+
+-- schema rounds_identity
+CREATE UNIQUE INDEX rounds_identity ON rounds (run, round)
+
 -- schema runs
 CREATE TABLE runs (
 	run INTEGER NOT NULL,
@@ -159,6 +186,27 @@ INSERT INTO outputs (run, position, body) VALUES (?, ?, ?)
 
 -- statement delete_outputs(of_run)
 DELETE FROM outputs WHERE outputs.run = ?
+
+-- statement insert_round(run, round, join, branch_count, counting, missed, members, is_cancelled)
+INSERT INTO rounds (run, round, "join", branch_count, counting, missed, members, is_cancelled) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+
+-- statement update_round(counting, missed, members, is_cancelled, of_run, of_round)
+UPDATE rounds SET counting=?, missed=?, members=?, is_cancelled=? WHERE rounds.run = ? AND rounds.round = ?
+
+-- statement delete_round(of_run, of_round)
+DELETE FROM rounds WHERE rounds.run = ? AND rounds.round = ?
+
+-- statement delete_rounds(of_run)
+DELETE FROM rounds WHERE rounds.run = ?
+
+-- statement insert_report(run, round, position, branch, value)
+INSERT INTO reports (run, round, position, branch, value) VALUES (?, ?, ?, ?, ?)
+
+-- statement delete_reports(of_run, of_round)
+DELETE FROM reports WHERE reports.run = ? AND reports.round = ?
+
+-- statement delete_all_reports(of_run)
+DELETE FROM reports WHERE reports.run = ?
 
 -- statement insert_history(run, version, at, kind, execution_id, body)
 INSERT INTO history (run, version, at, kind, execution_id, body) VALUES (?, ?, ?, ?, ?, ?)
@@ -264,6 +312,16 @@ SELECT outputs.body
 FROM outputs
 WHERE outputs.run = ? ORDER BY outputs.position
 
+-- statement rounds_of(of_run)
+SELECT rounds.round, rounds."join", rounds.branch_count, rounds.counting, rounds.missed, rounds.members, rounds.is_cancelled
+FROM rounds
+WHERE rounds.run = ? ORDER BY rowid
+
+-- statement reports_of(of_run)
+SELECT reports.round, reports.branch, reports.value
+FROM reports
+WHERE reports.run = ? ORDER BY reports.round, reports.position
+
 -- statement history_of(of_run, after_version)
 SELECT history.version, history.at, history.kind, history.execution_id, history.body
 FROM history
@@ -274,10 +332,13 @@ SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.req
 FROM runs
 WHERE runs.is_latest = 1 ORDER BY runs.run DESC
 
--- statement busy(until)
+-- statement busy(definitions, until)
 SELECT EXISTS (SELECT *
 FROM steps
-WHERE steps.due_at IS NOT NULL AND (steps.worker IS NOT NULL OR steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting')) AS anon_1
+WHERE steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
+FROM runs
+WHERE runs.run = steps.run AND runs.definition IN (SELECT anon_2.value
+FROM json_each(?) AS anon_2))) AND (steps.worker IS NOT NULL OR steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting')) AS anon_1
 
 -- statement insert_definition(hash, flow, path, text, stored_at)
 INSERT INTO definitions (hash, flow, path, text, stored_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING

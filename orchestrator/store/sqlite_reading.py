@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import deque
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +13,7 @@ import msgspec
 
 from orchestrator.core.codec import decode_execution
 from orchestrator.core.evolve import rebuild_indexes
-from orchestrator.core.state import Output, QueuedMessage, Run, RunError, Status
+from orchestrator.core.state import BranchReport, Output, QueuedMessage, Round, Run, RunError, Status
 from orchestrator.store.contract import Head, HistoryRow, StoredDefinition, StoredRun
 from orchestrator.store.rows import RunState
 from orchestrator.store.sql import STATEMENTS
@@ -54,9 +56,19 @@ class SqliteReading:
         for name, is_map, key, value in self._all("attributes_of", head.run):
             entries = run.attribute_maps.setdefault(name, {}) if is_map else run.attributes
             entries[key if is_map else name] = _decode_json(value)
+        self._load_rounds(run, head.run)
         run.outputs = [_decode_output(body) for (body,) in self._all("outputs_of", head.run)]
         rebuild_indexes(run)
         return StoredRun(head, run, leases)
+
+    def _load_rounds(self, run: Run, number: int) -> None:
+        for name, join, branch_count, counting, missed, members, is_cancelled in self._all(
+            "rounds_of", number
+        ):
+            run.rounds[name] = Round(join, branch_count, counting, missed, members, bool(is_cancelled))
+        if run.rounds:
+            for name, branch, value in self._all("reports_of", number):
+                run.rounds[name].reports.append(BranchReport(branch, _decode_json(value)))
 
     def history(self, run: int, after_version: int = 0) -> list[HistoryRow]:
         return [HistoryRow(*row) for row in self._all("history_of", run, after_version)]
@@ -68,8 +80,8 @@ class SqliteReading:
         row = self._one("definition", hash)
         return StoredDefinition(*row) if row else None
 
-    def is_busy(self, until: datetime) -> bool:
-        return bool(self._row("busy", to_micros(until))[0])
+    def is_busy(self, until: datetime, excluded: Sequence[str] = ()) -> bool:
+        return bool(self._row("busy", json.dumps(list(excluded)), to_micros(until))[0])
 
     def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(STATEMENTS[name], parameters).fetchall()

@@ -21,16 +21,10 @@ _ORDER = tuple((name, STATEMENTS[name], name in GUARDED) for name in Writes.__sl
 class SqliteTransaction(SqliteReading):
     """See contract.Transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, *, is_alone: bool, last_run: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, epoch: int, last_run: int) -> None:
         super().__init__(connection)
-        self.is_alone = is_alone
+        self.epoch = epoch
         self.last_run = last_run
-
-    def before_commit(self) -> None:
-        """For fault injection and tests: everything is written, nothing is stored."""
-
-    def after_commit(self) -> None:
-        """For fault injection and tests: everything is stored, nobody knows."""
 
     # --- Runs ---
 

@@ -36,6 +36,8 @@ from orchestrator.store.tables import (
     history,
     messages,
     outputs,
+    reports,
+    rounds,
     runs,
     schema_version,
     steps,
@@ -135,6 +137,15 @@ STATEMENTS: dict[str, Executable] = {
     ),
     "insert_output": insert(outputs),
     "delete_outputs": delete(outputs).where(outputs.c.run == b("of_run")),
+    "insert_round": insert(rounds),
+    "update_round": update(rounds)
+    .where(rounds.c.run == b("of_run"), rounds.c.round == b("of_round"))
+    .values(counting=b("counting"), missed=b("missed"), members=b("members"), is_cancelled=b("is_cancelled")),
+    "delete_round": delete(rounds).where(rounds.c.run == b("of_run"), rounds.c.round == b("of_round")),
+    "delete_rounds": delete(rounds).where(rounds.c.run == b("of_run")),
+    "insert_report": insert(reports),
+    "delete_reports": delete(reports).where(reports.c.run == b("of_run"), reports.c.round == b("of_round")),
+    "delete_all_reports": delete(reports).where(reports.c.run == b("of_run")),
     "insert_history": insert(history),
     # Work and leases.
     "claim": _due(),
@@ -175,6 +186,20 @@ STATEMENTS: dict[str, Executable] = {
     .where(attributes.c.run == b("of_run"))
     .order_by(literal_column("rowid")),
     "outputs_of": select(outputs.c.body).where(outputs.c.run == b("of_run")).order_by(outputs.c.position),
+    "rounds_of": select(
+        rounds.c.round,
+        rounds.c.join,
+        rounds.c.branch_count,
+        rounds.c.counting,
+        rounds.c.missed,
+        rounds.c.members,
+        rounds.c.is_cancelled,
+    )
+    .where(rounds.c.run == b("of_run"))
+    .order_by(literal_column("rowid")),
+    "reports_of": select(reports.c.round, reports.c.branch, reports.c.value)
+    .where(reports.c.run == b("of_run"))
+    .order_by(reports.c.round, reports.c.position),
     "history_of": select(
         history.c.version, history.c.at, history.c.kind, history.c.execution_id, history.c.body
     )
@@ -184,6 +209,7 @@ STATEMENTS: dict[str, Executable] = {
     "busy": select(
         exists().where(
             steps.c.due_at.is_not(None),
+            ~_IS_EXCLUDED,
             or_(
                 steps.c.worker.is_not(None),
                 steps.c.due_at <= b("until"),

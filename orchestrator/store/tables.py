@@ -108,6 +108,31 @@ outputs = Table(
 )
 Index("outputs_identity", outputs.c.run, outputs.c.position, unique=True)
 
+rounds = Table(
+    "rounds",
+    METADATA,
+    Column("run", BigInteger, nullable=False),
+    Column("round", Text, nullable=False),
+    Column("join", Text, nullable=False),
+    Column("branch_count", Integer, nullable=False),
+    Column("counting", Integer, nullable=False),
+    Column("missed", Integer, nullable=False),
+    Column("members", Integer, nullable=False),
+    Column("is_cancelled", SmallInteger, nullable=False),
+)
+Index("rounds_identity", rounds.c.run, rounds.c.round, unique=True)
+
+reports = Table(
+    "reports",
+    METADATA,
+    Column("run", BigInteger, nullable=False),
+    Column("round", Text, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("branch", Integer, nullable=False),
+    Column("value", LargeBinary, nullable=False),
+)
+Index("reports_identity", reports.c.run, reports.c.round, reports.c.position, unique=True)
+
 history = Table(
     "history",
     METADATA,

@@ -1,0 +1,167 @@
+"""One transaction in the making: the events applied so far, and what they mean for rows and for work."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from datetime import datetime
+from typing import Any
+
+from orchestrator.core import changes as c
+from orchestrator.core.events import (
+    Event,
+    ExecuteFailed,
+    ExecuteSucceeded,
+    Failure,
+    TimerDue,
+    WaitForFailed,
+    WaitForSucceeded,
+)
+from orchestrator.core.state import Execution
+from orchestrator.core.tasks import TaskKind, task_of
+from orchestrator.core.transition import decide, evolve
+from orchestrator.engine.cache import Entry
+from orchestrator.engine.submission import Receipt
+from orchestrator.engine.task import Task, internal_failure
+from orchestrator.engine.workplace import Workplace
+from orchestrator.store.rows import RunRows, Writes, history_row
+
+log = logging.getLogger("orchestrator.engine")
+
+MAXIMUM_EVENTS = 512
+
+
+class Batch:
+    def __init__(self, now: datetime, workplace: Workplace | None) -> None:
+        self.now = now
+        self.entries: dict[int, Entry] = {}
+        """Runs that changed."""
+        self.placed: dict[tuple[int, str], Task] = {}
+        """Work that this process leases to itself, by run and execution."""
+        self.ended: list[Task] = []
+        """Tasks whose reports are part of it."""
+        self.receipts: list[tuple[Receipt, Any]] = []
+        self.refused: list[tuple[Receipt, BaseException]] = []
+        self.next_due_at: datetime | None = None
+        self.has_left_work = False
+        """Work is due that nobody has leased."""
+        self.stored_definitions: list[str] = []
+        self.event_count = 0
+        self._workplace = workplace
+        self._rows: dict[int, RunRows] = {}
+        self._history: list[tuple[Any, ...]] = []
+        self._pending: deque[tuple[Entry, str]] = deque()
+
+    # --- Applying events ---
+
+    def apply(self, entry: Entry, event: Event) -> bool:
+        """Decide and evolve; False when the event is stale. Raises what `decide` refuses with."""
+        changes = decide(entry.flow, entry.run, event)
+        if not changes:
+            return False
+        rows = self._rows.get(entry.number)
+        if rows is None:
+            rows = RunRows(entry.number, entry.run, entry.flow)
+            self._rows[entry.number] = rows
+            self.entries[entry.number] = entry
+        evolve(entry.run, changes)
+        rows.note(changes)
+        self._history.append(history_row(entry.number, entry.run.version, event.at, event, changes))
+        self.event_count += 1
+        for change in changes:
+            if isinstance(change, _MAKES_WORK):
+                self._pending.append((entry, _execution_id(change)))
+        return True
+
+    def follow_up(self) -> None:
+        """Do at once what is due and needs no handler; place what does."""
+        while self._pending and self.event_count < MAXIMUM_EVENTS:
+            entry, execution_id = self._pending.popleft()
+            self.attend(entry, execution_id)
+        self.has_left_work = self.has_left_work or bool(self._pending)
+
+    def attend(self, entry: Entry, execution_id: str) -> bool:
+        """See to one execution. False: there was something to do, and it came to nothing."""
+        execution = entry.run.executions.get(execution_id)
+        if execution is None or execution.due_at is None:
+            return True
+        if execution.due_at > self.now:
+            self.note_due(execution.due_at)
+            return True
+        kind = task_of(entry.flow, execution)
+        if kind in (TaskKind.CALL_EXECUTE, TaskKind.CALL_WAIT_FOR):
+            return self._hand_out(entry, execution)
+        return self._do(entry, execution, kind)
+
+    def note_due(self, due_at: datetime) -> None:
+        if self.next_due_at is None or due_at < self.next_due_at:
+            self.next_due_at = due_at
+
+    def _hand_out(self, entry: Entry, execution: Execution) -> bool:
+        key = (entry.number, execution.id)
+        if key in self.placed:
+            return True
+        task = None
+        if self._workplace is not None:
+            task = self._workplace.place(entry, execution, len(self.placed))
+        if task is None:
+            self.has_left_work = True
+            return False
+        self.placed[key] = task
+        return True
+
+    def _do(self, entry: Entry, execution: Execution, kind: TaskKind) -> bool:
+        try:
+            return self.apply(entry, _event_of(kind, execution, self.now))
+        except Exception as error:
+            log.exception("run %s: %s of %s cannot be decided", entry.run.flow_id, kind, execution.id)
+            failure = internal_failure(error)
+        if kind is TaskKind.FIRE_TIMER:
+            return True  # stays leased here, so that it is not tried again and again
+        return self.apply(entry, _failed(kind, execution, failure, self.now))
+
+    # --- Result ---
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._history
+
+    def writes(self) -> Writes:
+        writes = Writes(insert_history=self._history)
+        for rows in self._rows.values():
+            rows.write(writes, self._worker_of)
+        return writes
+
+    def _worker_of(self, number: int, execution: Execution) -> int | None:
+        task = self.placed.get((number, execution.id))
+        return task.worker if task is not None else None
+
+
+_MAKES_WORK = (
+    c.StepQueued,
+    c.WaitAccepted,
+    c.WaitSatisfied,
+    c.WaitSkipped,
+    c.TimersFired,
+    c.AttemptFailed,
+)
+
+
+def _execution_id(change: Any) -> str:
+    if isinstance(change, c.StepQueued):
+        return change.execution.id
+    execution_id: str = change.execution_id
+    return execution_id
+
+
+def _event_of(kind: TaskKind, execution: Execution, at: datetime) -> Event:
+    if kind is TaskKind.EVALUATE_WAIT:
+        return WaitForSucceeded(at=at, execution_id=execution.id, attempt=execution.attempt)
+    if kind is TaskKind.FIRE_TIMER:
+        return TimerDue(at=at, execution_id=execution.id)
+    return ExecuteSucceeded(at=at, execution_id=execution.id, attempt=execution.attempt)
+
+
+def _failed(kind: TaskKind, execution: Execution, failure: Failure, at: datetime) -> Event:
+    event = WaitForFailed if kind is TaskKind.EVALUATE_WAIT else ExecuteFailed
+    return event(at=at, execution_id=execution.id, attempt=execution.attempt, failure=failure)

@@ -1,0 +1,79 @@
+"""The runs that this process works on, in memory; each is as current as its `epoch`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from orchestrator.core.state import Run
+from orchestrator.definition.model import Flow
+
+if TYPE_CHECKING:
+    from orchestrator.engine.task import Task
+
+VOID = -1
+"""Epoch of a run whose memory is not to be trusted."""
+
+
+class Entry:
+    """One run. `held` are the executions leased to this process: they keep the entry in memory."""
+
+    __slots__ = ("definition", "epoch", "flow", "held", "is_latest", "number", "run")
+
+    def __init__(self, number: int, run: Run, flow: Flow, epoch: int, *, is_latest: bool = True) -> None:
+        self.number = number
+        self.run = run
+        self.flow = flow
+        self.definition = flow.hash
+        self.epoch = epoch
+        self.is_latest = is_latest
+        self.held: dict[str, Task] = {}
+
+
+class RunCache:
+    """Least recently used runs leave first. Used under the commit lock only."""
+
+    def __init__(self, capacity: int = 1000) -> None:
+        self._capacity = capacity
+        self._entries: OrderedDict[int, Entry] = OrderedDict()
+        self._latest: dict[str, int] = {}
+
+    def get(self, number: int) -> Entry | None:
+        entry = self._entries.get(number)
+        if entry is not None:
+            self._entries.move_to_end(number)
+        return entry
+
+    def latest(self, flow_id: str) -> Entry | None:
+        """The run of this flow id that was the latest when it was last looked at."""
+        number = self._latest.get(flow_id)
+        return None if number is None else self.get(number)
+
+    def add(self, entry: Entry) -> None:
+        self._entries[entry.number] = entry
+        if entry.is_latest:
+            self._latest[entry.run.flow_id] = entry.number
+
+    def drop(self, entry: Entry) -> None:
+        """Forget it, unless handlers of it are running."""
+        if entry.held:
+            entry.epoch = VOID
+            return
+        self._entries.pop(entry.number, None)
+        if self._latest.get(entry.run.flow_id) == entry.number:
+            del self._latest[entry.run.flow_id]
+
+    def trim(self) -> None:
+        """Down to capacity; a run with running handlers stays."""
+        surplus = len(self._entries) - self._capacity
+        if surplus <= 0:
+            return
+        for entry in [entry for entry in self._entries.values() if not entry.held][:surplus]:
+            self.drop(entry)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)

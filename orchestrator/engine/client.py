@@ -1,0 +1,203 @@
+"""What a program does with runs: start them, send to them, look at them, wait for them, stop them."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+
+from orchestrator.core.events import Message, MessagesPublished, StopRequested
+from orchestrator.core.state import Run, Status
+from orchestrator.definition.catalogue import SUFFIX, Catalogue, check_executable, load
+from orchestrator.definition.model import Flow, Json
+from orchestrator.engine.cache import Entry
+from orchestrator.engine.describe import describe_commit, describe_head, describe_run
+from orchestrator.engine.engine import Engine
+from orchestrator.engine.reuse import ReusePolicy
+from orchestrator.engine.submission import Receipt, Request, Start, Started
+from orchestrator.errors import DefinitionInvalid, NotFound, UsageError, WaitTimeout
+from orchestrator.store.contract import Head, Reading, Store
+
+Span = timedelta | float
+"""A float is in seconds."""
+_STOPS = ("cancel", "fail", "terminate")
+
+
+class Client:
+    """`Client("sqlite:///orchestrator.db", flows=["flows"])`; safe to use from many threads.
+
+    `store`: a database URL, a store, or the Engine of this process when it also has a worker.
+    """
+
+    def __init__(
+        self, store: str | Store | Engine, *, flows: Catalogue | Iterable[str | Path] | None = None
+    ) -> None:
+        self._owns_engine = not isinstance(store, Engine)
+        self.engine = store if isinstance(store, Engine) else Engine(store)
+        if flows is None or isinstance(flows, Catalogue):
+            self._catalogue = flows or Catalogue()
+        else:
+            self._catalogue = Catalogue.of_paths(flows)
+        self._executable: set[str] = set()
+
+    # --- Acting ---
+
+    def start(
+        self,
+        flow: Flow | str | Path,
+        flow_id: str,
+        input: Json = None,
+        *,
+        reuse_policy: ReusePolicy | str = ReusePolicy.DISALLOW,
+        request_id: str | None = None,
+        return_existing: bool = False,
+        delay: Span | None = None,
+        attributes: Mapping[str, Json] | None = None,
+    ) -> Started:
+        """Returns when the run is stored; no step has to have run. `flow`: a flow, its type, or its file.
+
+        Raises AlreadyStarted, InvalidValue, DefinitionInvalid.
+        """
+        start = self._start(flow, flow_id, input)
+        start.reuse_policy = _policy(reuse_policy)
+        start.request_id = request_id or str(uuid.uuid4())
+        start.return_existing = return_existing
+        start.delay = _span(delay)
+        start.attributes = attributes or {}
+        self.engine.submit(start)
+        started: Started = start.receipt.result()
+        return started
+
+    def start_soon(self, flow: Flow | str | Path, flow_id: str, input: Json = None) -> Receipt:
+        """Like `start`, without waiting for the commit: many come together. `.result()` waits."""
+        start = self._start(flow, flow_id, input)
+        self.engine.submit(start, leads=False)
+        return start.receipt
+
+    def publish(self, flow_id: str, channel: str, value: Json = None, key: str | None = None) -> None:
+        """Send a message to an external channel. Raises NotFound, NotActive, NotExternal, InvalidValue."""
+        messages = (Message(channel, value, key),)
+        self._request(Request(flow_id, lambda at: MessagesPublished(at=at, messages=messages)))
+
+    def stop(self, flow_id: str, stop: str = "cancel", reason: str | None = None) -> None:
+        """`stop`: cancel, fail or terminate. Raises NotFound, NotActive."""
+        if stop not in _STOPS:
+            raise UsageError(f"a run is stopped by one of {', '.join(_STOPS)}; not by {stop!r}")
+        self._request(Request(flow_id, lambda at: StopRequested(at=at, stop=stop, reason=reason)))
+
+    def _request(self, request: Request) -> None:
+        self.engine.submit(request)
+        request.receipt.result()
+
+    def _start(self, flow: Flow | str | Path, flow_id: str, input: Json) -> Start:
+        flow = self.find_flow(flow)
+        return Start(flow, flow_id, str(uuid.uuid4()), input, has_input=input is not None)
+
+    def find_flow(self, flow: Flow | str | Path) -> Flow:
+        """The flow of a file or a flow type of the catalogue; raises DefinitionInvalid, NotFound."""
+        if isinstance(flow, Path) or (isinstance(flow, str) and flow.endswith(SUFFIX)):
+            flow = load(flow)
+        elif isinstance(flow, str):
+            flow = self._catalogue.by_type(flow)
+        if flow.hash not in self._executable:
+            if problems := check_executable(flow):
+                texts = "; ".join(problem.concise() for problem in problems)
+                raise DefinitionInvalid(f"{flow.name} cannot be executed yet: {texts}", tuple(problems))
+            self._executable.add(flow.hash)
+        return flow
+
+    # --- Looking ---
+
+    def describe(self, flow_id: str, *, messages: bool = False) -> dict[str, Json]:
+        """The latest run of a flow id as it stands. Raises NotFound."""
+        with self.engine.store.reading() as reading:
+            head = _demand(reading, flow_id)
+            stored = reading.load(head)
+            flow = self.engine.definitions.of(head.definition, reading)
+        now = self.engine.clock.now()
+        return describe_run(flow, stored.run, stored.leases, now, with_messages=messages)
+
+    def progress(self, flow_id: str) -> tuple[dict[str, Json], int]:
+        """The run, and how many step executions have ended."""
+        with self.engine.store.reading() as reading:
+            head = _demand(reading, flow_id)
+            stored = reading.load(head)
+            flow = self.engine.definitions.of(head.definition, reading)
+        ended_count = sum(stored.run.counters.values()) - len(stored.run.executions)
+        return describe_run(flow, stored.run, stored.leases, self.engine.clock.now()), ended_count
+
+    def history(self, flow_id: str) -> list[dict[str, Json]]:
+        """The commits of the latest run, oldest first. Raises NotFound."""
+        with self.engine.store.reading() as reading:
+            return [describe_commit(row) for row in reading.history(_demand(reading, flow_id).run)]
+
+    def search(self, where: str | None = None) -> list[dict[str, Json]]:
+        """The latest runs of all flow ids, newest first. `where`: CEL, see `search.py`. Raises UsageError."""
+        with self.engine.store.reading() as reading:
+            if where is None:
+                return [describe_head(head) for head in reading.heads()]
+            from orchestrator.engine.search import Search
+
+            search = Search(where, self.engine.definitions)
+            return [describe_head(head) for head in reading.heads() if search.matches(reading, head)]
+
+    def wait(self, flow_id: str, timeout: Span | None = None) -> dict[str, Json]:
+        """Until the latest run is closed; gives it as `describe` does. Raises NotFound, WaitTimeout."""
+        limit = _span(timeout)
+        ends_at = time.monotonic() + limit.total_seconds() if limit is not None else None
+        self.engine.listen()
+        with self.engine.waiting.waiter(flow_id, _is_closed) as waiter:
+            while True:
+                with self.engine.store.reading() as reading:
+                    head = _demand(reading, flow_id)
+                if head.status != Status.RUNNING:
+                    return self.describe(flow_id)
+                left = ends_at - time.monotonic() if ends_at is not None else None
+                if not waiter.wake.wait(left):
+                    raise WaitTimeout(f"{flow_id} is still running", flow_id=flow_id)
+                waiter.wake.clear()
+                if waiter.entry is not None:
+                    return self._describe_closed(waiter.entry.flow, waiter.entry.run)
+
+    def _describe_closed(self, flow: Flow, run: Run) -> dict[str, Json]:
+        return describe_run(flow, run, {}, self.engine.clock.now())
+
+    # --- Life ---
+
+    def close(self) -> None:
+        if self._owns_engine:
+            self.engine.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _is_closed(entry: Entry) -> bool:
+    return entry.run.status is not Status.RUNNING and entry.is_latest
+
+
+def _demand(reading: Reading, flow_id: str) -> Head:
+    head = reading.find_latest(flow_id)
+    if head is None:
+        raise NotFound(f"there is no run {flow_id}", flow_id=flow_id)
+    return head
+
+
+def _policy(policy: ReusePolicy | str) -> ReusePolicy:
+    try:
+        return ReusePolicy(policy)
+    except ValueError:
+        known = ", ".join(ReusePolicy)
+        raise UsageError(f"{policy!r} is no reuse policy; there are: {known}") from None
+
+
+def _span(span: Span | None) -> timedelta | None:
+    return span if span is None or isinstance(span, timedelta) else timedelta(seconds=span)

@@ -1,0 +1,353 @@
+"""The only writer of runs. Whoever has an event ready commits for all who have: leader and followers.
+
+One event is one history row and one atomic commit; many commits share a transaction. Nobody waits for a batch
+to fill: a batch is what came together while the previous one was being written.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from orchestrator.clock import Clock
+from orchestrator.core.events import RunStarted, StopRequested
+from orchestrator.core.state import Run, Status
+from orchestrator.engine.batch import MAXIMUM_EVENTS, Batch, log
+from orchestrator.engine.cache import VOID, Entry
+from orchestrator.engine.faults import Faults
+from orchestrator.engine.reuse import Answer, may_start
+from orchestrator.engine.runs import Runs
+from orchestrator.engine.submission import Report, Request, Start, Started, Submission
+from orchestrator.engine.task import Task, failed, internal_failure
+from orchestrator.engine.workplace import Workplace
+from orchestrator.errors import AlreadyStarted, NotFound, OrchestratorError, StoreError
+from orchestrator.store.contract import Claimed, Store, Transaction
+
+_RETRY_AFTER = timedelta(milliseconds=100)
+_REPORTED_FAILURES = 5
+
+
+class Committer:
+    def __init__(self, store: Store, runs: Runs, clock: Clock, faults: Faults) -> None:
+        self.inbox: deque[Submission] = deque()
+        self.workplace: Workplace | None = None
+        self.on_commit: Callable[[Batch], None] = lambda batch: None
+        """Called with the lock held, after the batch is durable."""
+        self.is_paused = False
+        """The database has failed just now; the workplace tries again in a moment."""
+        self._store = store
+        self._runs = runs
+        self._clock = clock
+        self._faults = faults
+        self._lock = threading.Lock()
+        self._suspects: deque[Submission] = deque()
+        """Submissions of a batch that failed for a reason of its own: tried one by one."""
+        self._now = clock.now()
+
+    # --- Leading ---
+
+    def submit(self, submission: Submission) -> None:
+        self.inbox.append(submission)
+
+    def lead(self) -> None:
+        """Commit until nothing is left, unless somebody else is at it: they look again when they are done."""
+        while self.has_work():
+            if not self._lock.acquire(blocking=False):
+                return
+            try:
+                self._commit_batch()
+            finally:
+                self._lock.release()
+
+    def has_work(self) -> bool:
+        if self.is_paused:
+            return False
+        return bool(self.inbox or self._suspects) or (
+            self.workplace is not None and self.workplace.wanted() > 0
+        )
+
+    def exclusively(self, action: Callable[[Transaction, datetime], None], point: str) -> None:
+        """Write something else than runs, between two batches. Raises StoreError."""
+        with self._lock:
+            with self._store.writing() as transaction:
+                action(transaction, self._tell_time())
+                self._faults.before(point)
+            self._faults.after(point)
+        self.lead()
+
+    def hand_back(self, take_back: Callable[[], list[Task]]) -> None:
+        """Release leases of work that was not begun (rule 157)."""
+
+        def release(transaction: Transaction, _: datetime) -> None:
+            tasks = take_back()
+            for task in tasks:
+                entry = self._runs.cache.get(task.run)
+                if entry is not None and entry.held.get(task.execution_id) is task:
+                    del entry.held[task.execution_id]
+            transaction.release(tasks[0].worker if tasks else 0, [(t.run, t.execution_id) for t in tasks])
+            if self.workplace is not None:
+                self.workplace.forget(len(tasks))
+
+        self.exclusively(release, "release")
+
+    # --- One batch ---
+
+    def _commit_batch(self) -> None:
+        submissions = self._take()
+        batch = Batch(self._tell_time(), self.workplace)
+        try:
+            with self._store.writing() as transaction:
+                self._fill(transaction, batch, submissions)
+                if not batch.is_empty:
+                    transaction.write(batch.writes())
+                    self._faults.before("commit")
+        except Exception as error:
+            self._undo(batch, submissions, error)
+            return
+        if not batch.is_empty:
+            self._faults.after("commit")
+        self._conclude(batch)
+
+    def _take(self) -> list[Submission]:
+        if self._suspects:
+            return [self._suspects.popleft()]
+        taken: list[Submission] = []
+        inbox = self.inbox
+        while inbox and len(taken) < MAXIMUM_EVENTS:
+            taken.append(inbox.popleft())
+        return taken
+
+    def _tell_time(self) -> datetime:
+        """Never goes back within this process."""
+        self._now = max(self._now, self._clock.now())
+        return self._now
+
+    def _fill(self, transaction: Transaction, batch: Batch, submissions: list[Submission]) -> None:
+        self._refresh(transaction, submissions)
+        for submission in submissions:
+            if isinstance(submission, Report):
+                self._report(transaction, batch, submission)
+            else:
+                try:
+                    if isinstance(submission, Start):
+                        self._start(transaction, batch, submission)
+                    else:
+                        self._request(transaction, batch, submission)
+                except OrchestratorError as error:
+                    if isinstance(error, StoreError):
+                        raise
+                    batch.refused.append((submission.receipt, error))
+        self._claim(transaction, batch)
+        batch.follow_up()
+
+    def _refresh(self, transaction: Transaction, submissions: list[Submission]) -> None:
+        entries = (
+            self._runs.cache.get(submission.task.run)
+            for submission in submissions
+            if isinstance(submission, Report)
+        )
+        stale = [e for e in entries if e is not None and e.epoch != transaction.epoch]
+        if stale:
+            self._runs.refresh(transaction, stale)
+            for entry in {entry.number: entry for entry in stale}.values():
+                self._check_leases(transaction, entry)
+
+    def _check_leases(self, transaction: Transaction, entry: Entry) -> None:
+        """Somebody else has written: are the handlers that run here still ours?"""
+        if not entry.held:
+            return
+        leases = transaction.leases(entry.number, entry.held)
+        for execution_id, task in list(entry.held.items()):
+            if leases.get(execution_id) != task.worker:
+                task.is_cancelled = True
+                del entry.held[execution_id]
+                if self.workplace is not None:
+                    self.workplace.forget(1)
+
+    # --- Submissions ---
+
+    def _report(self, transaction: Transaction, batch: Batch, report: Report) -> None:
+        task = report.task
+        entry = self._runs.by_number(transaction, task.run)
+        if entry is None or entry.held.get(task.execution_id) is not task:
+            return  # cancelled, closed, or no longer leased to us: a late result changes nothing
+        batch.ended.append(task)
+        try:
+            is_applied = batch.apply(entry, report.event(batch.now))
+        except Exception as error:
+            log.exception("run %s: the report of %s cannot be decided", entry.run.flow_id, task.execution_id)
+            is_applied = batch.apply(entry, failed(task, internal_failure(error), batch.now))
+        if not is_applied:
+            transaction.release(task.worker, [(task.run, task.execution_id)])
+
+    def _start(self, transaction: Transaction, batch: Batch, start: Start) -> None:
+        latest = self._runs.by_flow_id(transaction, start.flow_id)
+        if latest is not None:
+            answer = may_start(start.reuse_policy, latest.run.status)
+            if answer is Answer.REJECT:
+                batch.receipts.append((start.receipt, _existing(start, latest)))
+                return
+        event = RunStarted(
+            at=batch.now,
+            flow_id=start.flow_id,
+            run_id=start.run_id,
+            input=start.input,
+            has_input=start.has_input,
+            attributes=dict(start.attributes),
+            delay=start.delay,
+            request_id=start.request_id,
+        )
+        entry = Entry(transaction.next_run_number(), Run(), start.flow, transaction.epoch)
+        batch.apply(entry, event)
+        if latest is not None:
+            if answer is Answer.TERMINATE_FIRST:
+                batch.apply(latest, StopRequested(at=batch.now, stop="terminate"))
+            transaction.supersede(latest.number)
+            latest.is_latest = False
+        self._runs.cache.add(entry)
+        self._store_definition(transaction, batch, start)
+        batch.receipts.append(
+            (start.receipt, Started(start.flow_id, start.run_id, entry.number, is_new=True))
+        )
+
+    def _store_definition(self, transaction: Transaction, batch: Batch, start: Start) -> None:
+        flow, definitions = start.flow, self._runs.definitions
+        definitions.add(flow)
+        if definitions.is_stored(flow):
+            return
+        assert flow.source is not None
+        transaction.save_definition(flow.hash, flow.name, flow.source.path, flow.source.text, batch.now)
+        batch.stored_definitions.append(flow.hash)
+
+    def _request(self, transaction: Transaction, batch: Batch, request: Request) -> None:
+        entry = self._runs.by_flow_id(transaction, request.flow_id)
+        if entry is None:
+            raise NotFound(f"there is no run {request.flow_id}", flow_id=request.flow_id)
+        batch.apply(entry, request.event(batch.now))
+        batch.receipts.append((request.receipt, entry.number))
+
+    def _claim(self, transaction: Transaction, batch: Batch) -> None:
+        """Take over work that is due and nobody's."""
+        workplace = self.workplace
+        limit = workplace.wanted() if workplace is not None else 0
+        if workplace is None or limit <= 0:
+            return
+        excluded = workplace.excluded()
+        claimed = transaction.claim(workplace.claimer(), batch.now, limit, excluded)
+        for claim in claimed:
+            if not self._take_up(transaction, batch, claim):
+                transaction.release(workplace.claimer(), [(claim.run, claim.execution_id)])
+        has_more = len(claimed) == limit
+        due_at = None if has_more else transaction.next_due_at(excluded)
+        workplace.note_work(has_more=has_more, due_at=due_at)
+
+    def _take_up(self, transaction: Transaction, batch: Batch, claim: Claimed) -> bool:
+        entry = self._runs.by_number(transaction, claim.run)
+        if entry is None:
+            return False
+        is_attended = batch.attend(entry, claim.execution_id)
+        task = batch.placed.get((claim.run, claim.execution_id))
+        if task is not None:
+            task.is_lost = claim.is_lost
+        return is_attended
+
+    # --- After the commit ---
+
+    def _conclude(self, batch: Batch) -> None:
+        workplace, cache = self.workplace, self._runs.cache
+        for hash in batch.stored_definitions:
+            self._runs.definitions.note_stored(hash)
+        self._end_leases(batch)
+        if workplace is not None:
+            self._open_leases(workplace, batch)
+            if batch.has_left_work or batch.next_due_at is not None:
+                workplace.note_work(has_more=batch.has_left_work or None, due_at=batch.next_due_at)
+        self.on_commit(batch)
+        for receipt, value in batch.receipts:
+            if isinstance(value, OrchestratorError):
+                receipt.refuse(value)
+            else:
+                receipt.fulfil(value)
+        for receipt, error in batch.refused:
+            receipt.refuse(error)
+        for entry in batch.entries.values():
+            if entry.run.status is not Status.RUNNING:
+                cache.drop(entry)
+        cache.trim()
+
+    def _end_leases(self, batch: Batch) -> None:
+        ended = 0
+        for task in batch.ended:
+            entry = self._runs.cache.get(task.run)
+            if entry is not None and entry.held.get(task.execution_id) is task:
+                del entry.held[task.execution_id]
+                ended += 1
+        for entry in batch.entries.values():
+            if not entry.held:
+                continue
+            executions = entry.run.executions
+            for execution_id in [each for each in entry.held if each not in executions]:
+                entry.held.pop(execution_id).is_cancelled = True
+                ended += 1
+        if ended and self.workplace is not None:
+            self.workplace.forget(ended)
+
+    def _open_leases(self, workplace: Workplace, batch: Batch) -> None:
+        tasks = []
+        for (number, execution_id), task in batch.placed.items():
+            entry = self._runs.cache.get(number)
+            execution = entry.run.executions.get(execution_id) if entry is not None else None
+            if entry is None or execution is None:
+                continue
+            entry.held[execution_id] = task
+            task.prepare(entry.flow, entry.run, execution, batch.now)
+            tasks.append(task)
+        workplace.accept(tasks)
+
+    # --- When it fails ---
+
+    def _undo(self, batch: Batch, submissions: list[Submission], error: Exception) -> None:
+        """Nothing of the batch was stored: forget what memory says of its runs, then try again or report."""
+        for entry in batch.entries.values():
+            entry.epoch = VOID
+            self._runs.cache.drop(entry)
+        if not isinstance(error, StoreError) and len(submissions) > 1:
+            self._suspects.extend(submissions)
+            return
+        for submission in submissions:
+            self._give_up_or_retry(submission, error)
+        if self.workplace is not None:
+            self.is_paused = True
+            self.workplace.retry_at(self._clock.now() + _RETRY_AFTER)
+
+    def _give_up_or_retry(self, submission: Submission, error: Exception) -> None:
+        if not isinstance(submission, Report):
+            submission.receipt.refuse(error)
+            return
+        submission.failed_count += 1
+        if submission.failed_count == _REPORTED_FAILURES:
+            log.error("results cannot be stored, trying on: %s", error)
+        elif not isinstance(error, StoreError):
+            log.error("the result of %s cannot be stored", submission.task.execution_id, exc_info=error)
+            return
+        self._suspects.append(submission)
+
+
+def _existing(start: Start, latest: Entry) -> Started | AlreadyStarted:
+    """Rules 29-33."""
+    run = latest.run
+    if start.return_existing and start.request_id is not None and start.request_id == run.request_id:
+        return Started(start.flow_id, run.run_id, latest.number, is_new=False)
+    return AlreadyStarted(
+        f"{start.flow_id} was started before and is {run.status}; "
+        f"reuse policy {start.reuse_policy} does not allow another run",
+        flow_id=start.flow_id,
+        run_id=run.run_id,
+        status=str(run.status),
+    )
+
+
+logging.getLogger("orchestrator").addHandler(logging.NullHandler())

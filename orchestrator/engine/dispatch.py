@@ -1,0 +1,340 @@
+"""Threads that run handlers. Who finishes one commits for all (commit.py); who finds nothing to do sleeps.
+
+Waking is one at a time: a commit that produced work wakes one sleeper, which wakes the next if there is more
+than it takes itself.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+
+from orchestrator.binding.context import Services
+from orchestrator.binding.failures import failure_of
+from orchestrator.binding.invoke import Returned
+from orchestrator.clock import Clock
+from orchestrator.core.events import Failure
+from orchestrator.core.state import Execution
+from orchestrator.engine.cache import Entry
+from orchestrator.engine.commit import Committer
+from orchestrator.engine.coroutines import CoroutineLoop
+from orchestrator.engine.handlers import Handlers
+from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
+from orchestrator.engine.submission import Report
+from orchestrator.engine.task import Task, failed, succeeded
+from orchestrator.engine.watch import Watch
+
+_PUT_OFF = 0.001
+"""Seconds for which a finished event may wait for company while there is work at hand."""
+_PUT_OFF_COUNT = 256
+_JOIN_SECONDS = 5.0
+
+
+class Seat:
+    """One handler thread: what it runs, and the lock that it sleeps on."""
+
+    __slots__ = ("is_replaced", "started_at", "task", "wake")
+
+    def __init__(self) -> None:
+        self.wake = threading.Lock()
+        self.wake.acquire()
+        self.task: Task | None = None
+        self.started_at = 0.0
+        self.is_replaced = False
+
+
+class Dispatcher:
+    """See workplace.Workplace. `worker` is the lease that work is taken under."""
+
+    def __init__(
+        self,
+        committer: Committer,
+        handlers: Handlers,
+        clock: Clock,
+        *,
+        concurrency: int,
+        services: Callable[[Task], Services],
+    ) -> None:
+        self.worker = 0
+        self.is_open = False
+        self.on_rest: Callable[[], None] = lambda: None
+        """Called when a thread finds nothing to do."""
+        self.on_due: Callable[[], None] = lambda: None
+        """Called when something is due, before work is looked for."""
+        self.watch = Watch(clock, self._look)
+        self._committer = committer
+        self._handlers = handlers
+        self._clock = clock
+        self._services = services
+        self._concurrency = concurrency
+        self._pace = Pace(concurrency)
+        self._coroutines = CoroutineLoop(services, self._finish_coroutine)
+        self._ready: deque[Task] = deque()
+        self._idle: list[Seat] = []
+        self._seats: list[Seat] = []
+        self._threads: list[threading.Thread] = []
+        self._held_count = 0
+        self._has_more = False
+        self._oldest_at = 0.0
+        self._is_stopping = False
+
+    # --- Workplace ---
+
+    def wanted(self) -> int:
+        if not self._has_more or not self.is_open:
+            return 0
+        return max(0, self._pace.room() - self._held_count)
+
+    def claimer(self) -> int:
+        return self.worker
+
+    def excluded(self) -> list[str]:
+        return self._handlers.excluded()
+
+    def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:
+        if not self.is_open:
+            return None
+        bound = self._handlers.of(entry.flow, execution)
+        if bound is None:
+            return None
+        room = MAXIMUM_ROOM if bound.is_async else self._pace.room()
+        if self._held_count + placed_count >= room:
+            return None
+        return Task(entry.number, execution, bound, self.worker)
+
+    def accept(self, tasks: list[Task]) -> None:
+        self._held_count += len(tasks)
+        coroutines = [task for task in tasks if task.bound.is_async and task.failure is None]
+        if coroutines:
+            self._coroutines.begin(coroutines)
+            tasks = [task for task in tasks if not task.bound.is_async or task.failure is not None]
+        self._ready.extend(tasks)
+
+    def forget(self, count: int) -> None:
+        self._held_count -= count
+
+    def note_work(self, *, has_more: bool | None, due_at: datetime | None) -> None:
+        if has_more is not None:
+            self._has_more = has_more
+        if due_at is not None:
+            self.watch.need_by(due_at)
+
+    def retry_at(self, at: datetime) -> None:
+        self.watch.need_by(at)
+
+    # --- Life ---
+
+    def start(self) -> None:
+        self.is_open = True
+        self._is_stopping = False
+        for _ in range(self._concurrency):
+            self._add_thread()
+        self.watch.start()
+
+    def look_for_work(self) -> None:
+        """Something may have come from elsewhere."""
+        self._has_more = True
+        if not self._wake_one():
+            self.watch.need_now()
+
+    def is_at_rest(self) -> bool:
+        """Nothing leased, nothing to commit, nothing known to be claimable."""
+        return self._held_count == 0 and not self._committer.has_work()
+
+    def take_back(self) -> list[Task]:
+        """The tasks that have not been begun; they will not be."""
+        left = []
+        while self._ready:
+            left.append(self._ready.popleft())
+        return left
+
+    def running(self) -> list[Task]:
+        return [seat.task for seat in self._seats if seat.task is not None]
+
+    @property
+    def held_count(self) -> int:
+        return self._held_count
+
+    def stop(self) -> None:
+        """End the threads; those inside a handler are left behind."""
+        self._is_stopping = True
+        self.watch.stop()
+        self._coroutines.stop()
+        while self._idle:
+            self._wake_one()
+        for seat, thread in zip(self._seats, self._threads, strict=True):
+            if seat.task is None and thread is not threading.current_thread():
+                thread.join(_JOIN_SECONDS)
+
+    def _add_thread(self) -> None:
+        seat = Seat()
+        thread = threading.Thread(
+            target=self._work, args=(seat,), name=f"handler-{len(self._seats) + 1}", daemon=True
+        )
+        self._seats.append(seat)
+        self._threads.append(thread)
+        thread.start()
+
+    # --- One thread ---
+
+    def _work(self, seat: Seat) -> None:
+        committer = self._committer
+        while not self._is_stopping and not seat.is_replaced:
+            task = self._take()
+            if task is not None:
+                self._perform(seat, task)
+                if self._may_put_off():
+                    continue
+                committer.lead()
+                if len(self._ready) > 1:
+                    self._wake_one()
+            elif committer.has_work():
+                committer.lead()
+                if not self._ready:
+                    self._rest(seat)
+            else:
+                self._rest(seat)
+
+    def _take(self) -> Task | None:
+        try:
+            task = self._ready.popleft()
+        except IndexError:
+            return None
+        if self._ready and self._idle:
+            self._wake_one()
+        return task
+
+    def _perform(self, seat: Seat, task: Task) -> None:
+        if task.is_cancelled:
+            return
+        if task.failure is not None:
+            self._report_failure(task, task.failure)
+            return
+        assert task.snapshot is not None
+        seat.started_at = self._clock.monotonic()
+        seat.task = task
+        self.watch.need_within(task.timeout)
+        try:
+            returned = task.bound.invoke(task.snapshot, self._services(task))
+        except Exception as error:
+            if task.end():
+                self._report_failure(task, failure_of(error))
+        except BaseException as error:  # SystemExit and its like end a handler, not the worker
+            if task.end():
+                self._report_failure(task, failure_of(error))
+        else:
+            if task.end():
+                self._submit(Report(task, partial(succeeded, task, returned)))
+        self._pace.note(task.bound.method.handler.name, self._clock.monotonic() - seat.started_at)
+        seat.task = None
+
+    def _report_failure(self, task: Task, failure: Failure) -> None:
+        self._submit(Report(task, partial(failed, task, failure)))
+
+    def _submit(self, report: Report) -> None:
+        if not self._committer.inbox:
+            self._oldest_at = self._clock.monotonic()
+        self._committer.submit(report)
+
+    def _may_put_off(self) -> bool:
+        """There is quick work at hand: run on for an instant, so that more is committed together."""
+        try:
+            following = self._ready[0]
+        except IndexError:
+            return False
+        if len(self._committer.inbox) >= _PUT_OFF_COUNT:
+            return False
+        if not self._pace.is_quick(following.bound.method.handler.name):
+            return False
+        if self._clock.monotonic() - self._oldest_at > _PUT_OFF:
+            return False
+        self.watch.mind()
+        return True
+
+    def _rest(self, seat: Seat) -> None:
+        """Sleep until woken. Who looks for sleepers after this one lay down finds it."""
+        self._idle.append(seat)
+        if self._ready or self._committer.has_work() or self._is_stopping:
+            try:
+                self._idle.remove(seat)
+            except ValueError:
+                seat.wake.acquire()  # somebody has just woken it
+            return
+        self.on_rest()
+        seat.wake.acquire()
+
+    def _wake_one(self) -> bool:
+        try:
+            seat = self._idle.pop()
+        except IndexError:
+            return False
+        seat.wake.release()
+        return True
+
+    # --- Coroutines and clocks ---
+
+    def _finish_coroutine(self, task: Task, returned: object) -> None:
+        if not task.end():
+            return
+        if isinstance(returned, Returned):
+            self._submit(Report(task, partial(succeeded, task, returned)))
+        elif isinstance(returned, TimeoutError) and self._is_overdue(task):
+            self._report_failure(task, _timed_out(task))
+        else:
+            assert isinstance(returned, BaseException)
+            self._report_failure(task, failure_of(returned))
+        self.nudge()
+
+    def wake_for_ready(self) -> None:
+        """Somebody who runs no handlers has committed."""
+        if self._ready:
+            self._wake_one()
+
+    def nudge(self) -> None:
+        """There is something to commit: let a thread see to it."""
+        if not self._wake_one():
+            self.watch.mind()
+
+    def _is_overdue(self, task: Task) -> bool:
+        assert task.handed_out_at is not None
+        return self._clock.now() - task.handed_out_at >= timedelta(seconds=task.timeout)
+
+    def _look(self, is_due: bool) -> float | None:
+        """The watch's turn: seconds until it has to look again, None: not before it is asked to."""
+        if is_due:
+            self._has_more = True
+            self._committer.is_paused = False
+            self.on_due()
+        soonest = self._give_up_overdue()
+        self._committer.lead()
+        self.wake_for_ready()
+        return soonest
+
+    def _give_up_overdue(self) -> float | None:
+        """An attempt over its time has failed; its thread is replaced, what it still returns is ignored."""
+        now = self._clock.monotonic()
+        soonest: float | None = None
+        for seat in list(self._seats):
+            task = seat.task
+            if task is None or seat.is_replaced:
+                continue
+            left = seat.started_at + task.timeout - now
+            if left > 0:
+                soonest = left if soonest is None else min(soonest, left)
+            elif task.end():
+                seat.is_replaced = True
+                task.is_cancelled = True
+                self._report_failure(task, _timed_out(task))
+                index = self._seats.index(seat)
+                del self._seats[index], self._threads[index]
+                self._add_thread()
+        return soonest
+
+
+def _timed_out(task: Task) -> Failure:
+    return Failure(
+        type="Timeout", message=f"not finished within {task.timeout:g} s", bases=("Timeout", "TimeoutError")
+    )

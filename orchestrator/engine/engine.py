@@ -1,0 +1,88 @@
+"""What clients and the worker of one process share for one store: memory, the committer, the doorbell."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from orchestrator.clock import Clock, SystemClock
+from orchestrator.core.state import Status
+from orchestrator.engine.batch import Batch
+from orchestrator.engine.cache import RunCache
+from orchestrator.engine.commit import Committer
+from orchestrator.engine.definitions import Definitions
+from orchestrator.engine.dispatch import Dispatcher
+from orchestrator.engine.faults import Faults
+from orchestrator.engine.runs import Runs
+from orchestrator.engine.submission import Submission
+from orchestrator.engine.waiting import Waiting
+from orchestrator.store.contract import Store
+from orchestrator.store.opening import open_store
+
+
+class Engine:
+    """Give the same one to the clients and the worker of a process."""
+
+    def __init__(
+        self, store: str | Store, *, clock: Clock | None = None, faults: Faults | None = None
+    ) -> None:
+        self.store: Store = open_store(store) if isinstance(store, str) else store
+        self.clock: Clock = clock or SystemClock()
+        self.definitions = Definitions()
+        self.waiting = Waiting()
+        self.dispatcher: Dispatcher | None = None
+        self.on_batch: Callable[[Batch], None] | None = None
+        """Called after each commit, with the commit lock held: be quick."""
+        runs = Runs(RunCache(), self.definitions)
+        self.committer = Committer(self.store, runs, self.clock, faults or Faults.from_environment())
+        self.committer.on_commit = self._note_commit
+        self._end_listening: Callable[[], None] | None = None
+        self._lock = threading.Lock()
+
+    def submit(self, submission: Submission, *, leads: bool = True) -> None:
+        """`leads` False: others may commit it, together with what else there is; for many at once."""
+        self.committer.submit(submission)
+        if leads:
+            self.lead()
+        elif self.dispatcher is not None:
+            self.dispatcher.nudge()
+        else:
+            self.lead()
+
+    def lead(self) -> None:
+        self.committer.lead()
+        if self.dispatcher is not None:
+            self.dispatcher.wake_for_ready()
+
+    def listen(self) -> None:
+        """Hear other processes from now on."""
+        with self._lock:
+            if self._end_listening is None:
+                self._end_listening = self.store.listen(self._hear)
+
+    def look_again(self) -> None:
+        """A clock was turned, or something came from elsewhere."""
+        if self.dispatcher is not None:
+            self.dispatcher.watch.need_now()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._end_listening is not None:
+                self._end_listening()
+                self._end_listening = None
+        self.store.close()
+
+    def _hear(self) -> None:
+        if self.dispatcher is not None:
+            self.dispatcher.look_for_work()
+        self.waiting.wake_all()
+
+    def _note_commit(self, batch: Batch) -> None:
+        is_ring_due = batch.has_left_work or (batch.next_due_at is not None and self.dispatcher is None)
+        for entry in batch.entries.values():
+            self.waiting.note(entry)
+            is_ring_due = is_ring_due or entry.run.status is not Status.RUNNING
+        if is_ring_due:
+            self.store.ring()
+        if self.on_batch is not None:
+            self.on_batch(batch)

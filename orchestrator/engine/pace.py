@@ -1,0 +1,34 @@
+"""How long handlers take, and what follows for leasing and for putting off a commit."""
+
+from __future__ import annotations
+
+_WEIGHT = 0.2
+_QUICK = 0.0005
+_AHEAD = 0.05
+MAXIMUM_ROOM = 200
+
+
+class Pace:
+    """Running means, in seconds. Written by many threads without a lock: a lost sample does no harm."""
+
+    def __init__(self, thread_count: int) -> None:
+        self._threads = thread_count
+        self._mean: float | None = None
+        self._by_handler: dict[str, float] = {}
+
+    def note(self, handler: str, seconds: float) -> None:
+        mean = self._mean
+        self._mean = seconds if mean is None else mean + _WEIGHT * (seconds - mean)
+        known = self._by_handler.get(handler)
+        self._by_handler[handler] = seconds if known is None else known + _WEIGHT * (seconds - known)
+
+    def is_quick(self, handler: str) -> bool:
+        """Short enough to begin it before others' results are stored."""
+        return self._by_handler.get(handler, 1.0) < _QUICK
+
+    def room(self) -> int:
+        """How much work to hold: twice the threads, more when that is done in an instant."""
+        room = 2 * self._threads
+        if self._mean is not None:
+            room += int(self._threads * _AHEAD / max(self._mean, 1e-6))
+        return min(room, MAXIMUM_ROOM)

@@ -1,0 +1,78 @@
+"""Finding runs inside a write transaction: in memory when that is current, else caught up or loaded.
+
+A cached run whose epoch is the transaction's cannot have been changed by anybody else. Otherwise its version
+is compared; what others committed is applied from history, which costs what they changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orchestrator.core.codec import decode
+from orchestrator.core.evolve import evolve
+from orchestrator.engine.cache import VOID, Entry, RunCache
+from orchestrator.engine.definitions import Definitions
+from orchestrator.store.contract import Head, Transaction, Version
+
+
+class Runs:
+    """Used under the commit lock only."""
+
+    def __init__(self, cache: RunCache, definitions: Definitions) -> None:
+        self.cache = cache
+        self.definitions = definitions
+
+    def by_number(self, transaction: Transaction, number: int) -> Entry | None:
+        entry = self.cache.get(number)
+        if entry is not None:
+            if entry.epoch != transaction.epoch:
+                self.refresh(transaction, [entry])
+            return self.cache.get(number)
+        head = transaction.find_run(number)
+        return self._load(transaction, head) if head is not None else None
+
+    def by_flow_id(self, transaction: Transaction, flow_id: str) -> Entry | None:
+        """The latest run of the flow id."""
+        entry = self.cache.latest(flow_id)
+        if entry is not None and entry.epoch == transaction.epoch and entry.is_latest:
+            return entry
+        head = transaction.find_latest(flow_id)
+        if head is None:
+            return None
+        return self.by_number(transaction, head.run) or self._load(transaction, head)
+
+    def refresh(self, transaction: Transaction, entries: Iterable[Entry]) -> None:
+        """Make entries current, with one look at all their versions."""
+        stale = {entry.number: entry for entry in entries if entry.epoch != transaction.epoch}
+        if not stale:
+            return
+        versions = transaction.versions(stale)
+        for number, entry in stale.items():
+            version = versions.get(number)
+            if version is None:  # pruned by another process
+                entry.held.clear()
+                self.cache.drop(entry)
+            else:
+                self._catch_up(transaction, entry, version)
+
+    def _catch_up(self, transaction: Transaction, entry: Entry, stored: Version) -> None:
+        if entry.epoch == VOID or entry.run.version > stored.version:
+            self._reload(transaction, entry)
+        elif entry.run.version < stored.version:
+            for row in transaction.history(entry.number, entry.run.version):
+                evolve(entry.run, decode(row.body))
+        entry.is_latest = stored.is_latest
+        entry.epoch = transaction.epoch
+
+    def _reload(self, transaction: Transaction, entry: Entry) -> None:
+        head = transaction.find_run(entry.number)
+        assert head is not None
+        entry.run = transaction.load(head).run
+
+    def _load(self, transaction: Transaction, head: Head) -> Entry:
+        flow = self.definitions.of(head.definition, transaction)
+        stored = transaction.load(head)
+        is_latest = True if (latest := transaction.find_latest(head.flow_id)) is None else latest == head
+        entry = Entry(head.run, stored.run, flow, transaction.epoch, is_latest=is_latest)
+        self.cache.add(entry)
+        return entry

@@ -1,0 +1,261 @@
+"""Executes runs: alone in a process of its own, or inside an application beside its clients."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import FrameType, TracebackType
+
+from orchestrator.binding.context import Services
+from orchestrator.core.state import Status
+from orchestrator.definition.model import Json
+from orchestrator.engine import leases
+from orchestrator.engine.batch import Batch
+from orchestrator.engine.blocked import Mover, explain, find_mover
+from orchestrator.engine.cache import Entry
+from orchestrator.engine.client import Client
+from orchestrator.engine.dispatch import Dispatcher
+from orchestrator.engine.engine import Engine
+from orchestrator.engine.handlers import Handlers
+from orchestrator.engine.task import Task
+from orchestrator.errors import Blocked, NotFound
+from orchestrator.store.contract import Store, Transaction
+
+_SWITCH_INTERVAL = 0.0005
+"""Seconds. With Python's default of 5 ms one handler that computes slows all others a hundredfold."""
+_LOOK_EVERY = 0.05
+"""Seconds between looks at what other processes do, while this one has nothing to do but wait for them."""
+Progress = Callable[[list[dict[str, Json]]], None]
+
+
+class Worker:
+    """`with Worker(engine): ...`, or `Worker("sqlite:///orchestrator.db").run()`.
+
+    `search_path`: directories that handlers are imported from. `on_progress` is called after each commit with
+    what changed: flow_id, status, version and the number of active steps of each run; it must be quick.
+    """
+
+    def __init__(
+        self,
+        store: str | Store | Engine,
+        *,
+        search_path: Iterable[str | Path] = (".",),
+        concurrency: int = 8,
+        on_progress: Progress | None = None,
+    ) -> None:
+        self._owns_engine = not isinstance(store, Engine)
+        self.engine = store if isinstance(store, Engine) else Engine(store)
+        self.handlers = Handlers(search_path)
+        self._client = Client(self.engine)
+        self._dispatcher = Dispatcher(
+            self.engine.committer,
+            self.handlers,
+            self.engine.clock,
+            concurrency=concurrency,
+            services=self._services,
+        )
+        self._dispatcher.on_due = self._beat
+        self._changed = threading.Event()
+        self._stop_asked = threading.Event()
+        self._is_started = False
+        self._beat_at: datetime | None = None
+        self._on_progress = on_progress
+
+    # --- Life ---
+
+    def start(self) -> None:
+        """Begin to work, in threads of its own."""
+        if self._is_started:
+            return
+        self._is_started = True
+        if sys.getswitchinterval() > _SWITCH_INTERVAL:
+            sys.setswitchinterval(_SWITCH_INTERVAL)
+        dispatcher = self._dispatcher
+        dispatcher.on_rest = self._changed.set
+        self.engine.on_batch = self._note_batch
+        self.engine.listen()
+        self.engine.committer.exclusively(self._register, "lease")
+        self.engine.dispatcher = self.engine.committer.workplace = dispatcher
+        dispatcher.start()
+        dispatcher.look_for_work()
+
+    def stop(self, grace: timedelta | float = 30.0) -> None:
+        """Take no new work, let running handlers finish within `grace`, hand back the rest."""
+        self._stop_asked.set()
+        if not self._is_started:
+            return
+        self._is_started = False
+        dispatcher, committer = self._dispatcher, self.engine.committer
+        dispatcher.is_open = False
+        committer.hand_back(dispatcher.take_back)
+        seconds = grace.total_seconds() if isinstance(grace, timedelta) else grace
+        ends_at = time.monotonic() + seconds
+        while dispatcher.held_count and time.monotonic() < ends_at:
+            self._changed.clear()
+            if dispatcher.held_count:
+                self._changed.wait(_LOOK_EVERY)
+        dispatcher.stop()
+        committer.lead()
+        committer.exclusively(self._sign_off, "lease")
+        self.engine.dispatcher = committer.workplace = None
+        self.engine.store.ring()
+        if self._owns_engine:
+            self.engine.close()
+
+    def __enter__(self) -> Worker:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    # --- Running until something ---
+
+    def run(self, *, handles_signals: bool = False, grace: timedelta | float = 30.0) -> None:
+        """Work until `stop` or, with `handles_signals` (main thread only), SIGTERM or SIGINT."""
+        with self._signals(handles_signals):
+            self.start()
+            self._stop_asked.wait()
+            self.stop(grace)
+
+    def ask_to_stop(self) -> None:
+        """Make `run` return; safe in a signal handler."""
+        self._stop_asked.set()
+        self._changed.set()
+
+    def run_until_idle(self, horizon: timedelta | float = 0.0) -> None:
+        """Until no run has anything ready, in flight, backing off, or due within `horizon`."""
+        span = horizon if isinstance(horizon, timedelta) else timedelta(seconds=horizon)
+        self.start()
+        while not self._stop_asked.is_set():
+            self._changed.clear()
+            if self._dispatcher.is_at_rest() and not self._is_busy(span):
+                return
+            self._changed.wait(_LOOK_EVERY)
+
+    def run_until_closed(self, flow_id: str, *, until_blocked: bool = False) -> dict[str, Json]:
+        """Until the latest run of `flow_id` is closed; gives it as `describe` does.
+
+        Raises Blocked when nothing but a client (or not even one) can move it; NotFound. After
+        `ask_to_stop` it gives the run as it stands.
+        """
+        notice = _UntilBlocked(until_blocked)
+        with self.engine.waiting.waiter(flow_id, notice) as waiter:
+            self.start()
+            while not self._stop_asked.is_set():
+                self._look_at(flow_id, notice)
+                waiter.wake.wait(1.0)
+                waiter.wake.clear()
+                if notice.is_closed:
+                    break
+                if notice.blocked is not None:
+                    self._look_at(flow_id, notice)
+                    raise notice.blocked
+        return self._client.describe(flow_id)
+
+    def _look_at(self, flow_id: str, notice: _UntilBlocked) -> None:
+        """At the database: another process may have moved the run."""
+        with self.engine.store.reading() as reading:
+            head = reading.find_latest(flow_id)
+            if head is None:
+                raise NotFound(f"there is no run {flow_id}", flow_id=flow_id)
+            flow = self.engine.definitions.of(head.definition, reading)
+            entry = Entry(head.run, reading.load(head).run, flow, 0)
+        notice.blocked = None
+        notice(entry)
+
+    # --- Work ---
+
+    def _services(self, task: Task) -> Services:
+        return Services(client=self._client, is_cancelled=task.has_been_cancelled)
+
+    def _is_busy(self, horizon: timedelta) -> bool:
+        with self.engine.store.reading() as reading:
+            return reading.is_busy(self.engine.clock.now() + horizon, self.handlers.excluded())
+
+    def _note_batch(self, batch: Batch) -> None:
+        if not self._changed.is_set():
+            self._changed.set()
+        if self._on_progress is not None:
+            self._on_progress([_progress_of(entry) for entry in batch.entries.values()])
+
+    # --- Leases ---
+
+    def _register(self, transaction: Transaction, now: datetime) -> None:
+        self._dispatcher.worker = leases.register(transaction, now)
+        leases.take_over(transaction, now, self._dispatcher.worker)
+        self._beat_at = now + leases.RENEW_EVERY
+        self._dispatcher.watch.need_by(self._beat_at)
+
+    def _beat(self) -> None:
+        """Stay alive; take over from those who are not."""
+        if self._beat_at is None or self.engine.clock.now() < self._beat_at:
+            return
+        self.engine.committer.exclusively(self._renew, "lease")
+
+    def _renew(self, transaction: Transaction, now: datetime) -> None:
+        if not transaction.renew_worker(self._dispatcher.worker, now + leases.ALIVE_FOR):
+            self._dispatcher.worker = leases.register(transaction, now)
+        leases.take_over(transaction, now, self._dispatcher.worker)
+        self._beat_at = now + leases.RENEW_EVERY
+        self._dispatcher.watch.need_by(self._beat_at)
+
+    def _sign_off(self, transaction: Transaction, now: datetime) -> None:
+        transaction.bury_worker(self._dispatcher.worker)
+
+    @contextmanager
+    def _signals(self, is_wanted: bool) -> Iterator[None]:
+        if not is_wanted:
+            yield
+            return
+
+        def stop(number: int, frame: FrameType | None) -> None:
+            self.ask_to_stop()
+
+        previous = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+
+class _UntilBlocked:
+    """Approves of a run that is closed, or that this worker cannot move."""
+
+    def __init__(self, until_blocked: bool) -> None:
+        self._until_blocked = until_blocked
+        self.is_closed = False
+        self.blocked: Blocked | None = None
+
+    def __call__(self, entry: Entry) -> bool:
+        run, flow = entry.run, entry.flow
+        self.is_closed = run.status is not Status.RUNNING
+        self.blocked = None
+        mover = find_mover(flow, run)
+        if mover is Mover.NOBODY or (mover is Mover.CLIENT and self._until_blocked):
+            who = "only a client can move it" if mover is Mover.CLIENT else "nothing can move it any more"
+            self.blocked = Blocked(
+                f"{run.flow_id} stands still, {who}: {explain(flow, run)}",
+                flow_id=run.flow_id,
+                mover=str(mover),
+            )
+        return self.is_closed or self.blocked is not None
+
+
+def _progress_of(entry: Entry) -> dict[str, Json]:
+    run = entry.run
+    return {
+        "flow_id": run.flow_id,
+        "status": str(run.status),
+        "version": run.version,
+        "active_count": len(run.executions),
+    }

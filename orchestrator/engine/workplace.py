@@ -1,0 +1,44 @@
+"""What the committer asks of the place where handlers run."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from orchestrator.core.state import Execution
+from orchestrator.engine.cache import Entry
+from orchestrator.engine.task import Task
+
+
+class Workplace(Protocol):
+    """Where handlers run in this process; without one, work is left for others."""
+
+    def wanted(self) -> int:
+        """How many more tasks to claim now; 0 when there is nothing to claim or no room."""
+        ...
+
+    def claimer(self) -> int: ...
+
+    def excluded(self) -> list[str]:
+        """Definitions whose handlers cannot be bound here."""
+        ...
+
+    def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:
+        """A task for it, or None when there is no room or no handler."""
+        ...
+
+    def accept(self, tasks: list[Task]) -> None:
+        """Leased and ready to run."""
+        ...
+
+    def forget(self, count: int) -> None:
+        """So many leases have ended."""
+        ...
+
+    def note_work(self, *, has_more: bool | None, due_at: datetime | None) -> None:
+        """Unleased work is there, or will be due; `has_more` None: not looked at."""
+        ...
+
+    def retry_at(self, at: datetime) -> None:
+        """Lead a commit then."""
+        ...
