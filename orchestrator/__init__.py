@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from orchestrator.binding.waits import all_of, any_combination_of, any_of, choose, skip, until
     from orchestrator.definition.catalogue import Catalogue, load
     from orchestrator.engine.client import Client
+    from orchestrator.engine.engine import Engine
     from orchestrator.engine.worker import Worker
     from orchestrator.errors import (
         AlreadyStarted,
@@ -33,6 +34,7 @@ __all__ = [
     "Client",
     "Context",
     "DefinitionInvalid",
+    "Engine",
     "NonRetryable",
     "NotActive",
     "NotFound",
@@ -55,6 +57,7 @@ _HOMES = {
     "orchestrator.binding.waits": ("choose", "until", "any_of", "all_of", "any_combination_of", "skip"),
     "orchestrator.definition.catalogue": ("Catalogue", "load"),
     "orchestrator.engine.client": ("Client",),
+    "orchestrator.engine.engine": ("Engine",),
     "orchestrator.engine.worker": ("Worker",),
     "orchestrator.errors": (
         "AlreadyStarted",
