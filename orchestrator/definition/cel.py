@@ -340,7 +340,7 @@ def _what(value: Any) -> str:
 
 
 def leave(value: Any) -> Json:
-    """A result as JSON (language.md 6.1): times as RFC 3339, durations as seconds; EvaluationFailed for the rest."""
+    """A result as JSON: times as RFC 3339, durations as seconds; EvaluationFailed for the rest."""
     kind = type(value)
     if kind is str or kind is bool or kind is int or value is None:
         return value

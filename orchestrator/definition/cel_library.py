@@ -1,4 +1,4 @@
-"""The functions that expressions may call: their signatures, and ours in Python (language.md 6.1, "Library")."""
+"""The functions that expressions may call, and ours in Python (language.md 6.1, "Library")."""
 
 from __future__ import annotations
 
@@ -93,7 +93,16 @@ or optional optional > or
 orValue optional any > or_value
 """
 
-MACROS = ("has", "all", "exists", "exists_one", "map", "filter", "cel.bind", "optMap", "optFlatMap") + (
+MACROS = (
+    "has",
+    "all",
+    "exists",
+    "exists_one",
+    "map",
+    "filter",
+    "cel.bind",
+    "optMap",
+    "optFlatMap",
     "math.greatest",
     "math.least",
 )

@@ -11,7 +11,7 @@ from orchestrator.definition.model import Json
 @dataclass(slots=True)
 class Const:
     at: int
-    value: Json | bytes
+    value: Json
     is_unsigned: bool = False
 
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.definition import cel
-from orchestrator.definition.inference import ExpressionProblem, Names, Typed, infer
+from orchestrator.definition.expression_problem import ExpressionProblem
+from orchestrator.definition.inference import Names, infer
 from orchestrator.definition.kinds import Kind, kind_of, schema_of
+from orchestrator.definition.lifting import Typed
 from orchestrator.definition.model import Json, Path
 from orchestrator.definition.template import Hole, Unclosed, split
 from orchestrator.definition.types import Type
@@ -150,9 +152,9 @@ def _parse_key(key: str, environment: Environment, path: Path, at: Path) -> str 
     if isinstance(value, Literal):
         return str(value.value)
     if value.kind.name not in ("string", "int", "any"):
-        problem = ExpressionProblem(f"a key is text or an integer, not {value.kind.word}", 0, len(key))
-        problem.at = (*at, key)
-        raise problem
+        wrong = ExpressionProblem(f"a key is text or an integer, not {value.kind.word}", 0, len(key))
+        wrong.at = (*at, key)
+        raise wrong
     return value
 
 

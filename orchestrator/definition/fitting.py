@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from orchestrator.definition.json_kinds import Misfit, describe
 from orchestrator.definition.model import Json
-from orchestrator.definition.schema_check import Compiler, Misfit, describe
+from orchestrator.definition.schema_check import Compiler
 from orchestrator.definition.type_text import REFERENCE, spell
 
 if TYPE_CHECKING:
@@ -105,9 +106,9 @@ class _Comparison:
         for name in asked.get("required", ()):
             if name not in has and not _has_default(wants.get(name)) and "additionalProperties" not in given:
                 return f"`{name}` is missing"
-            if name in has and name not in given.get("required", ()) and not _has_default(has[name]):
-                if not _has_default(wants.get(name)):
-                    return f"`{name}` may be missing"
+            is_sure = name in given.get("required", ()) or _has_default(has.get(name))
+            if name in has and not is_sure and not _has_default(wants.get(name)):
+                return f"`{name}` may be missing"
         for name, schema in has.items():
             if name in wants:
                 why = self.explain(schema, wants[name])

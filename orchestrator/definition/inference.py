@@ -6,7 +6,6 @@ are doubles, times are timestamps, and `let` names are replaced by what they sta
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -23,23 +22,27 @@ from orchestrator.definition.cel_tree import (
     Read,
     Select,
 )
+from orchestrator.definition.expression_problem import (
+    USES,
+    ExpressionProblem,
+    boolean_help,
+    conversion_help,
+    no_field,
+    span_of,
+)
 from orchestrator.definition.kinds import (
     ANY_KIND,
     BOOL,
-    DOUBLE,
-    INT,
     STRING,
-    TIMESTAMP,
     Kind,
     join,
     join_all,
     kind_of_value,
-    list_of,
     member_kind,
     members_of,
     optional_of,
 )
-from orchestrator.definition.model import Json
+from orchestrator.definition.lifting import NOTHING, Typed, bind, conditional, in_order, lift
 from orchestrator.definition.nearness import did_you_mean
 from orchestrator.definition.operators import (
     Mismatch,
@@ -49,24 +52,7 @@ from orchestrator.definition.operators import (
     check_order,
 )
 
-Typed = tuple[Node, Kind]
 _NAMESPACES = ("math", "optional", "strings", "cel")
-_NOTHING = Const(0, None)
-
-
-class ExpressionProblem(Exception):
-    """Something is wrong with an expression; offsets count from 0 in the text that was given.
-
-    `at` is where that text stands inside the node that was parsed.
-    """
-
-    def __init__(self, message: str, offset: int = 0, end_offset: int = 0, help: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.offset = offset
-        self.end_offset = end_offset
-        self.help = help
-        self.at: tuple[str | int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,50 +68,6 @@ class Names:
 def infer(root: Node, names: Names, text: str) -> Typed:
     """The tree to run and the kind of its result; raises ExpressionProblem for the first mistake."""
     return _Inference(names, text).infer(root, {})
-
-
-def lift(node: Node, kind: Kind) -> Typed:
-    """JSON as CEL needs it: numbers as doubles, times as timestamps."""
-    if not kind.is_raw:
-        return node, kind
-    if kind.name == "double":
-        if isinstance(node, Read):
-            return replace(node, is_lifted=True), kind.native()
-        return _unless_null(node, "double"), kind.native()
-    if kind.name == "timestamp":
-        return _unless_null(node, "timestamp"), kind.native()
-    if kind.name == "list" and kind.element is not None and kind.element.name == "timestamp":
-        return _each_time(node), list_of(TIMESTAMP)
-    return node, kind
-
-
-def _each_time(node: Node) -> Node:
-    """`node.map(each, timestamp(each))`, or null."""
-    element, total = Ident(node.at, "@each"), Ident(node.at, "@times")
-    step = Call(node.at, "_+_", [total, ListNode(node.at, [_unless_null(element, "timestamp")])])
-    bound = Ident(node.at, "@list")
-    times = Fold(node.at, "@each", bound, "@times", ListNode(node.at, []), Const(node.at, True), step, total)
-    return _bind("@list", node, _conditional(Call(node.at, "_==_", [bound, _NOTHING]), _NOTHING, times))
-
-
-def _unless_null(node: Node, function: str) -> Node:
-    if isinstance(node, Read | Ident):
-        return _conditional(
-            Call(node.at, "_==_", [node, _NOTHING]), _NOTHING, Call(node.at, function, [node])
-        )
-    bound = Ident(node.at, "@value")
-    return _bind("@value", node, _unless_null(bound, function))
-
-
-def _conditional(condition: Node, one: Node, other: Node) -> Node:
-    return Call(condition.at, "_?_:_", [condition, one, other])
-
-
-def _bind(name: str, value: Node, result: Node) -> Node:
-    start, empty = value, ListNode(value.at, [])
-    return Fold(
-        value.at, "#unused", empty, name, start, Const(value.at, False), Ident(value.at, name), result
-    )
 
 
 class _Inference:
@@ -159,7 +101,7 @@ class _Inference:
 
     def _const(self, node: Const) -> Typed:
         if node.is_unsigned:
-            raise self._problem(node, "JSON has no unsigned numbers", f"write `{node.value}`")
+            raise self._problem(node, "JSON has no unsigned numbers", f"write `{node.value!r}`")
         return node, kind_of_value(node.value)
 
     def _name(self, node: Ident, variables: Mapping[str, Kind]) -> Typed:
@@ -199,7 +141,7 @@ class _Inference:
             return Kind("any", is_raw=kind.is_raw)
         shown = f"`{'.'.join(kind.place)}`" if kind.place else "this"
         if kind.name != "map":
-            raise self._problem(node, *_no_field(shown, name, kind))
+            raise self._problem(node, *no_field(shown, name, kind))
         known, is_open = members_of(kind)
         if name in known or is_open:
             return member_kind(kind, name)
@@ -241,9 +183,7 @@ class _Inference:
 
     def _coalesce(self, node: Call, args: list[Node]) -> Node:
         bound = Ident(node.at, "@value")
-        return _bind(
-            "@value", args[0], _conditional(Call(node.at, "_==_", [bound, _NOTHING]), args[1], bound)
-        )
+        return bind("@value", args[0], conditional(Call(node.at, "_==_", [bound, NOTHING]), args[1], bound))
 
     def _method(self, node: Call, target: Node, variables: Mapping[str, Kind]) -> Typed:
         signature = MEMBER.get(node.function)
@@ -269,7 +209,7 @@ class _Inference:
                 continue
             words = " or ".join(sorted(Kind(name).word for name in asked))
             raise self._problem(
-                node, f"`{shown}` takes {words}, not {kind.word}", _conversion_help(kind, asked)
+                node, f"`{shown}` takes {words}, not {kind.word}", conversion_help(kind, asked)
             )
 
     def _unknown_function(self, node: Call, name: str, is_method: bool = False) -> ExpressionProblem:
@@ -280,7 +220,7 @@ class _Inference:
         known = [*MEMBER, *MACROS] if is_method else [*GLOBAL, *MACROS]
         named = [each for each in known if "@" not in each]
         if name in MACROS:
-            return self._problem(node, f"`{name}` has the wrong number of arguments", f"write {_USES[name]}")
+            return self._problem(node, f"`{name}` has the wrong number of arguments", f"write {USES[name]}")
         return self._problem(node, f"there is no function `{name}`", did_you_mean(name, named))
 
     # --- Operators
@@ -314,7 +254,7 @@ class _Inference:
             made, kind = self.value(arg, variables)
             if kind.name not in ("bool", "any"):
                 operator = node.function.strip("_").replace("@not_strictly_false", "this")
-                raise self._problem(arg, f"`{operator}` takes boolean, not {kind.word}", _boolean_help(kind))
+                raise self._problem(arg, f"`{operator}` takes boolean, not {kind.word}", boolean_help(kind))
             args.append(made)
         return Call(node.at, node.function, args), BOOL
 
@@ -329,7 +269,7 @@ class _Inference:
             self.value(arg, variables) for arg in node.args
         )
         if asked.name not in ("bool", "any"):
-            raise self._problem(node.args[0], f"`?` takes boolean, not {asked.word}", _boolean_help(asked))
+            raise self._problem(node.args[0], f"`?` takes boolean, not {asked.word}", boolean_help(asked))
         names = {kind.name, other_kind.name} - {"any", "null"}
         if len(names) > 1:
             help = (
@@ -351,10 +291,9 @@ class _Inference:
         result = self._element_kind(node, inner, key, key_kind)
         if is_optional:
             return Call(node.at, node.function, [operand, key]), optional_of(result)
-        if isinstance(operand, Read) and operand.member is None and isinstance(key, Const):
-            if isinstance(key.value, str) or (type(key.value) is int and key.value >= 0):
-                path = (*operand.path, key.value)
-                return Read(node.at, path), replace(result, place=(*kind.place, str(key.value)))
+        step = _static_step(key)
+        if isinstance(operand, Read) and operand.member is None and step is not None:
+            return Read(node.at, (*operand.path, step)), replace(result, place=(*kind.place, str(step)))
         return Call(node.at, node.function, [operand, key]), result
 
     def _element_kind(self, node: Call, kind: Kind, key: Node, key_kind: Kind) -> Kind:
@@ -370,7 +309,7 @@ class _Inference:
             if key_kind.name not in ("string", "any") and kind.schema is not None:
                 raise self._problem(node, f"an object is indexed by string, not by {key_kind.word}")
             return kind.element or Kind("any", is_raw=kind.is_raw)
-        raise self._problem(node, f"{kind.word} has no elements", _boolean_help(kind))
+        raise self._problem(node, f"{kind.word} has no elements", boolean_help(kind))
 
     def _optional_field(self, node: Call, variables: Mapping[str, Kind]) -> Typed:
         operand, kind = self.infer(node.args[0], variables)
@@ -429,7 +368,7 @@ class _Inference:
         step, step_kind = self.value(node.step, inner)
         total = join(kind, step_kind) or ANY_KIND
         result, result_kind = self.value(node.result, {**variables, node.accumulator: total})
-        made = replace(node, over=_in_order(over, over_kind), start=start, condition=condition, step=step)
+        made = replace(node, over=in_order(over, over_kind), start=start, condition=condition, step=step)
         return replace(made, result=result), result_kind
 
     def _element_of(self, node: Fold, kind: Kind) -> Kind:
@@ -447,27 +386,6 @@ class _Inference:
         return ExpressionProblem(message, *span_of(node, self._text), help)
 
 
-def _by_element(name: str, kinds: list[Kind]) -> str:
-    """The overload to call: what a function of ours returns must be declared."""
-    if name == "duration":
-        return "@duration"
-    element = kinds[0].element if kinds else None
-    if name in ("sum", "min", "max") and element is not None and element.name in ("timestamp", "duration"):
-        return f"{name}@{element.name}"
-    return name
-
-
-def _in_order(over: Node, kind: Kind) -> Node:
-    """CEL goes over a map in an order that differs from process to process; we go by key."""
-    if kind.name == "map":
-        return Call(over.at, "@keys", [over])
-    if kind.name == "any":
-        bound = Ident(over.at, "@over")
-        is_map = Call(over.at, "_==_", [Call(over.at, "type", [bound]), Ident(over.at, "map")])
-        return _bind("@over", over, _conditional(is_map, Call(over.at, "@keys", [bound]), bound))
-    return over
-
-
 _OPERATORS = ("+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=")
 _SPECIAL = {
     **{f"_{operator}_": _Inference._operator for operator in _OPERATORS},
@@ -482,74 +400,20 @@ _SPECIAL = {
     "_[?_]": _Inference._index,
     "_?._": _Inference._optional_field,
 }
-_USES = {
-    "has": "`has(a.b)`", "all": "`list.all(x, condition)`", "exists": "`list.exists(x, condition)`",
-    "exists_one": "`list.exists_one(x, condition)`", "map": "`list.map(x, value)`",
-    "filter": "`list.filter(x, condition)`", "cel.bind": "`cel.bind(name, value, result)`",
-    "optMap": "`optional.optMap(x, value)`", "optFlatMap": "`optional.optFlatMap(x, optional)`",
-    "math.greatest": "`math.greatest(a, b)`", "math.least": "`math.least(a, b)`",
-}  # fmt: skip
 
 
-def _no_field(shown: str, name: str, kind: Kind) -> tuple[str, str]:
-    if kind.name == "list":
-        return (
-            f"{shown} is a list, it has no field `{name}`",
-            f"read one element, `[0].{name}`, or all, `.map(x, x.{name})`",
-        )
-    if kind.name == "null":
-        return f"{shown} is always null here, it has no field `{name}`", ""
-    if kind.name == "timestamp":
-        return f"{shown} is a time, it has no field `{name}`", "parts of a time are methods: `.getFullYear()`"
-    return f"{shown} is {kind.word}, it has no field `{name}`", ""
+def _static_step(key: Node) -> str | int | None:
+    if not isinstance(key, Const):
+        return None
+    is_index = type(key.value) is int and key.value >= 0
+    return key.value if is_index or isinstance(key.value, str) else None
 
 
-def _boolean_help(kind: Kind) -> str:
-    if kind.name == "optional":
-        return "write `.hasValue()` or `.orValue(…)`"
-    if kind.name in ("int", "double"):
-        return "compare it: `!= 0`"
-    if kind.name == "string":
-        return 'compare it: `!= ""`'
-    if kind.name in ("list", "map"):
-        return "compare its size: `size(…) > 0`"
-    return ""
-
-
-def _conversion_help(kind: Kind, asked: frozenset[str]) -> str:
-    if kind.name == "optional":
-        return "give it a value: `.orValue(…)`"
-    if kind.name == "int" and "double" in asked:
-        return "write `double(…)` around it"
-    if kind.name == "double" and "int" in asked:
-        return "write `int(…)` around it"
-    if kind.name == "string" and "timestamp" in asked:
-        return "write `timestamp(…)` around it"
-    return (
-        "write `string(…)` around it" if "string" in asked and kind.name in ("int", "double", "bool") else ""
-    )
-
-
-def span_of(node: Node, text: str) -> tuple[int, int]:
-    """Where a node's own token stands: the name, the operator, the function's name."""
-    at = min(node.at, max(len(text) - 1, 0))
-    if text[at : at + 1] == "(":
-        before = re.search(r"[A-Za-z_]\w*\s*$", text[:at])
-        if before is not None:
-            return before.start(), before.start() + len(before[0].rstrip())
-    if text[at : at + 1] == "." and (after := re.match(r"\.\s*\??\s*(\w+)", text[at:])) is not None:
-        return at + after.start(1), at + after.end(1)
-    token = re.match(r"\w+(?:\.\d+)?|\"[^\"]*\"|'[^']*'|[=!<>&|]+|.", text[at:], re.DOTALL)
-    return at, at + (len(token[0]) if token is not None else 1)
-
-
-def node_of(value: Json) -> Node:
-    """A constant as a tree."""
-    if isinstance(value, list):
-        return ListNode(0, [node_of(element) for element in value])
-    if isinstance(value, dict):
-        return MapNode(0, [Entry(Const(0, key), node_of(member)) for key, member in value.items()])
-    return Const(0, value)
-
-
-__all__ = ["DOUBLE", "INT", "ExpressionProblem", "Names", "Typed", "infer", "lift", "node_of", "span_of"]
+def _by_element(name: str, kinds: list[Kind]) -> str:
+    """The overload to call: what a function of ours returns must be declared."""
+    if name == "duration":
+        return "@duration"
+    element = kinds[0].element if kinds else None
+    if name in ("sum", "min", "max") and element is not None and element.name in ("timestamp", "duration"):
+        return f"{name}@{element.name}"
+    return name

@@ -17,7 +17,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`name` is any, null, bool, int, double, string, bytes, timestamp, duration, list, map, optional or type."""
+    """`name`: any, null, bool, int, double, string, bytes, timestamp, duration, list, map, optional, type."""
 
     name: str
     element: Kind | None = None

@@ -110,11 +110,13 @@ def spell(schema: Json) -> str:
     if not isinstance(schema, dict):
         return compact(schema)
     keys = {key for key in schema if key not in _SAID_ELSEWHERE}
+    if not keys:
+        return "any"
     if keys == {"$ref"} and str(schema["$ref"]).startswith(REFERENCE):
         return str(schema["$ref"])[len(REFERENCE) :]
     if keys == {"type"}:
         kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-        return " or ".join(_TYPE_OF_JSON.get(kind, kind) for kind in kinds)
+        return " or ".join(str(_TYPE_OF_JSON.get(kind, kind)) for kind in kinds)
     if keys == {"type", "items"} and schema["type"] == "array":
         inner = spell(schema["items"])
         return f"list of {inner}" if " or " not in inner else compact(schema)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from orchestrator.definition.json_kinds import Check, Misfit
 from orchestrator.definition.model import Json, Path
-from orchestrator.definition.schema_check import Check, Compiler, Misfit
+from orchestrator.definition.schema_check import Compiler
 from orchestrator.definition.schema_form import examine
 from orchestrator.definition.type_text import REFERENCE, TypeProblem, read_text, spell
 from orchestrator.errors import InvalidValue
@@ -49,7 +50,7 @@ class Type:
             raise InvalidValue("the value is nested too deeply, or contains itself", type=self.text) from None
 
     def fits(self, other: Type) -> str | None:
-        """Why not every value of this type can be given where `other` is asked; None: it can, or nobody knows."""
+        """Why some value of this type cannot be given where `other` is asked; None: none, or nobody knows."""
         from orchestrator.definition.fitting import explain_misfit
 
         return None if self == other else explain_misfit(self, other)
@@ -89,8 +90,7 @@ def _reach(schema: Json, names: Mapping[str, Json], reached: dict[str, Json]) ->
         for part in schema:
             _reach(part, names, reached)
     elif isinstance(schema, dict):
-        reference = schema.get("$ref")
-        name = reference[len(REFERENCE) :] if isinstance(reference, str) else None
+        name = str(schema.get("$ref", ""))[len(REFERENCE) :]
         if name in names and name not in reached:
             reached[name] = names[name]
             _reach(names[name], names, reached)

@@ -8,8 +8,8 @@ from typing import Any
 from orchestrator.definition.cel import EvaluationFailed, Program
 from orchestrator.definition.cel_library import text_of
 from orchestrator.definition.cel_tree import Call, Const, Entry, ListNode, MapNode, Node
-from orchestrator.definition.inference import Typed, lift, node_of
 from orchestrator.definition.kinds import STRING, Kind, join_all, kind_of_value, schema_of
+from orchestrator.definition.lifting import Typed, lift, node_of
 from orchestrator.definition.model import Json, Path
 from orchestrator.definition.type_text import compact
 from orchestrator.definition.types import Type, make_type
