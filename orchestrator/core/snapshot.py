@@ -64,7 +64,7 @@ def take_snapshot(flow: Flow, run: Run, execution: Execution, now: datetime) -> 
         attempt=execution.attempt,
         first_attempt_at=execution.first_attempt_at,
         input=execution.input,
-        wait=wait_results(step_of(flow, execution).wait_for, execution.wait) if execution.wait else {},
+        wait=_wait(flow, execution),
         attributes=dict(run.attributes) if run.attributes else {},
         attribute_maps=maps,
         partly_loaded=partly,
@@ -81,6 +81,12 @@ def take_snapshot(flow: Flow, run: Run, execution: Execution, now: datetime) -> 
         started_at=run.started_at,
         now=now,
     )
+
+
+def _wait(flow: Flow, execution: Execution) -> dict[str, Json]:
+    """After a WaitFor failure that proceeds (rule 89) no condition is satisfied, as expressions see it."""
+    wait_for = step_of(flow, execution).wait_for
+    return wait_results(wait_for, execution.wait) if execution.phase is Phase.EXECUTE else {}
 
 
 def _load_maps(
