@@ -44,27 +44,34 @@ class _Comparison:
     def __init__(self, given_names: Mapping[str, Json], asked_names: Mapping[str, Json]) -> None:
         self._given_names = given_names
         self._asked_names = asked_names
-        self._assumed: set[_Pair] = set()
+        self._known: dict[_Pair, str | None] = {}
+        """None also while a comparison is under way: recursive types are assumed to fit."""
+        self._kept: list[Json] = []
 
     def explain(self, given: Json, asked: Json) -> str | None:
         given_at, asked_at = resolve(given, self._given_names), resolve(asked, self._asked_names)
-        pair = (id(given_at), id(asked_at))
-        if pair in self._assumed or not _says_something(given_at) or not _says_something(asked_at):
+        if not _says_something(given_at) or not _says_something(asked_at):
             return None
-        self._assumed.add(pair)
+        pair = (id(given_at), id(asked_at))
+        if pair not in self._known:
+            self._kept += (given_at, asked_at)  # or their ids would be given away
+            self._known[pair] = None
+            self._known[pair] = self._explain_new(given, given_at, asked, asked_at)
+        return self._known[pair]
+
+    def _explain_new(self, given: Json, given_at: Json, asked: Json, asked_at: Json) -> str | None:
         given_parts = alternatives(given_at, self._given_names)
         if given_parts is not None:
             return next((why for part in given_parts if (why := self.explain(part, asked)) is not None), None)
         asked_parts = alternatives(asked_at, self._asked_names)
-        if asked_parts is not None:
-            reasons = [self.explain(given, part) for part in asked_parts]
-            if None in reasons:
-                return None
-            same = [
-                r for r, part in zip(reasons, asked_parts, strict=True) if self._is_same_kind(given_at, part)
-            ]
-            return same[0] if len(same) == 1 else f"{spell(given)} is given where {spell(asked)} is asked"
-        return self._explain_plain(given, given_at, asked, asked_at)
+        if asked_parts is None:
+            return self._explain_plain(given, given_at, asked, asked_at)
+        reasons = [self.explain(given, part) for part in asked_parts]
+        if None in reasons:
+            return None
+        pairs = zip(reasons, asked_parts, strict=True)
+        same = [reason for reason, part in pairs if self._is_same_kind(given_at, part)]
+        return same[0] if len(same) == 1 else f"{spell(given)} is given where {spell(asked)} is asked"
 
     def _is_same_kind(self, given: Json, asked: Json) -> bool:
         asked = resolve(asked, self._asked_names)
@@ -104,7 +111,8 @@ class _Comparison:
         if not has:
             return None
         for name in asked.get("required", ()):
-            if name not in has and not _has_default(wants.get(name)) and "additionalProperties" not in given:
+            is_open = given.get("additionalProperties", False) is not False
+            if name not in has and not _has_default(wants.get(name)) and not is_open:
                 return f"`{name}` is missing"
             is_sure = name in given.get("required", ()) or _has_default(has.get(name))
             if name in has and not is_sure and not _has_default(wants.get(name)):
