@@ -187,6 +187,14 @@ class EventRecorded(_Change, frozen=True, tag="event_recorded"):
     record: Record
 
 
+class RpcAnswered(_Change, frozen=True, tag="rpc_answered"):
+    """The last change of an RPC's commit: what its caller gets."""
+
+    name: str
+    output: Json
+    request_id: str | None = None
+
+
 class RunClosed(_Change, frozen=True, tag="run_closed"):
     """Terminal. Whatever is still active is cancelled; a run not COMPLETED keeps no outputs (rule 127)."""
 
@@ -219,5 +227,6 @@ Change: TypeAlias = (
     | CompletionRequested
     | OutputAdded
     | EventRecorded
+    | RpcAnswered
     | RunClosed
 )

@@ -29,6 +29,7 @@ from orchestrator.definition.model import (
     Movement,
     Outcome,
     Path,
+    Rpc,
     Step,
 )
 
@@ -75,24 +76,34 @@ def plan_decision(
 ) -> PlannedDecision:
     """Choose and evaluate on the run as the draft shows it; raises MethodFails, and does nothing."""
     frame = Frame(draft, execution, {step.result.name: result})
-    position, decision = _choose(step, choice, frame)
+    position, decision = choose(step, f"step {step.name}", choice, frame)
+    return evaluate_decision(draft, execution, frame, position, decision, is_empty)
+
+
+def evaluate_decision(
+    draft: Draft,
+    execution: Execution,
+    frame: Frame,
+    position: int,
+    decision: Decision,
+    is_empty: IsEmpty,
+) -> PlannedDecision:
     planned = _Planner(draft, execution, frame, is_empty).plan(position, decision)
     require_room(draft, planned.effects)
     return planned
 
 
-def _choose(step: Step, choice: str | None, frame: Frame) -> tuple[int, Decision]:
-    words = {decision.choice for decision in step.decisions if decision.choice is not None}
+def choose(decider: Step | Rpc, what: str, choice: str | None, frame: Frame) -> tuple[int, Decision]:
+    """The first decision that holds, and its position from 1; a chosen word considers only its own."""
+    words = {decision.choice for decision in decider.decisions if decision.choice is not None}
     if choice is not None and choice not in words:
         known = ", ".join(sorted(words)) or "none"
-        raise MethodFails(
-            "UnknownChoice", f"step {step.name} has no decision for choice {choice}; known: {known}"
-        )
-    for position, decision in enumerate(step.decisions, start=1):
+        raise MethodFails("UnknownChoice", f"{what} has no decision for choice {choice}; known: {known}")
+    for position, decision in enumerate(decider.decisions, start=1):
         if decision.choice == choice and holds(decision.when, frame):
             return position, decision
     chosen = f" of choice {choice}" if choice is not None else ""
-    raise MethodFails("NoDecision", f"no decision{chosen} of step {step.name} holds")
+    raise MethodFails("NoDecision", f"no decision{chosen} of {what} holds")
 
 
 class _Planner:
@@ -210,21 +221,33 @@ def apply_decision(
     draft: Draft, execution: Execution, planned: PlannedDecision, handler_cancels: tuple[str, ...] = ()
 ) -> None:
     """Effects in the order written, cancels, then what it ends and starts."""
-    apply_effects(draft, planned.effects)
-    for victim in _cancelled(draft, execution, planned, handler_cancels):
-        draft.cancel(victim)
-    for round in planned.cancel_rounds:
-        draft.cancel_round(round, execution)
+    apply_planned_effects(draft, execution, planned, handler_cancels)
     draft.end_step(execution, "completed", decision=planned.position)
     reported = [e.position for e in planned.effects if isinstance(e, PlannedReport)]
-    started = _start(draft, execution, planned, execution.line[: min(reported, default=None)])
+    line = execution.line[: min(reported, default=None)]
+    started = start_planned(draft, execution, planned, line, origin=execution.id)
     draft.rounds.end(execution, [execution.line[position].round for position in reported], started)
     if planned.end is not None:
         _apply_end(draft, execution, planned.end)
 
 
-def _start(
-    draft: Draft, execution: Execution, planned: PlannedDecision, line: tuple[BranchRef, ...]
+def apply_planned_effects(
+    draft: Draft, execution: Execution, planned: PlannedDecision, handler_cancels: tuple[str, ...]
+) -> None:
+    apply_effects(draft, planned.effects)
+    for victim in _cancelled(draft, execution, planned, handler_cancels):
+        draft.cancel(victim)
+    for round in planned.cancel_rounds:
+        draft.cancel_round(round, execution)
+
+
+def start_planned(
+    draft: Draft,
+    execution: Execution,
+    planned: PlannedDecision,
+    line: tuple[BranchRef, ...],
+    *,
+    origin: str,
 ) -> list[Execution]:
     """Movements hand `line` and what the decider faces on; a branch adds itself and faces nothing."""
     round = f"{planned.opens}/{execution.id}"
@@ -242,7 +265,7 @@ def _start(
                 draft,
                 start.step,
                 start.input,
-                origin=execution.id,
+                origin=origin,
                 options_path=start.options_path,
                 line=places,
                 faces={} if start.is_branch else faces,

@@ -149,6 +149,19 @@ class StopRequested(Struct, frozen=True, kw_only=True, tag=True):
     reason: str | None = None
 
 
+class RpcCalled(Struct, frozen=True, kw_only=True, tag=True):
+    """An RPC's handler (if any) has returned; its decision is due."""
+
+    at: datetime
+    name: str
+    input: Json = None
+    has_input: bool = False
+    result: Json = None
+    choice: str | None = None
+    effects: HandlerEffects = NO_EFFECTS
+    request_id: str | None = None
+
+
 class TimerSkipped(Struct, frozen=True, kw_only=True, tag=True):
     """A client skips a timer: by condition id, by position among the timers from 0, or the only one."""
 
@@ -179,6 +192,7 @@ Event: TypeAlias = (
     | TimerDue
     | MessagesPublished
     | StopRequested
+    | RpcCalled
     | TimerSkipped
     | DeadlineSkipped
     | RetryHastened

@@ -302,6 +302,11 @@ def _record(run: Run, _: c.EventRecorded) -> None:
     """Part of history only (rule 55)."""
 
 
+def _answer(run: Run, change: c.RpcAnswered) -> None:
+    if change.request_id is not None:
+        run.answers[change.request_id] = change.output
+
+
 def _close(run: Run, change: c.RunClosed) -> None:
     run.status, run.closed_at, run.error = Status(change.status), change.at, change.error
     run.executions, run.rounds, run.skips = {}, {}, {}
@@ -380,5 +385,6 @@ _APPLY: dict[type, Callable[[Run, Any], None]] = {
     c.CompletionRequested: _request_completion,
     c.OutputAdded: _add_output,
     c.EventRecorded: _record,
+    c.RpcAnswered: _answer,
     c.RunClosed: _close,
 }

@@ -211,6 +211,8 @@ class Run(Struct):
     dropped_count: dict[str, int] = field(default_factory=dict)
     """Messages that `delivery` discarded, by channel."""
     rounds: dict[str, Round] = field(default_factory=dict)
+    answers: dict[str, Json] = field(default_factory=dict)
+    """Outputs of RPCs that were called with a request id (rule 170)."""
     skips: dict[str, tuple[str | int | None, ...]] = field(default_factory=dict)
     """Timer skips that came before their timers, by execution id (rule 88)."""
 

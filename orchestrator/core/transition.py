@@ -22,6 +22,7 @@ from orchestrator.core.events import (
     Failure,
     MessagesPublished,
     RetryHastened,
+    RpcCalled,
     RunStarted,
     StopRequested,
     TimerDue,
@@ -34,6 +35,7 @@ from orchestrator.core.failing import MethodFails, invalid_result
 from orchestrator.core.frame import Frame
 from orchestrator.core.publishing import publish_from_client
 from orchestrator.core.retry import next_attempt_at
+from orchestrator.core.rpcs import call_rpc
 from orchestrator.core.settling import Settling
 from orchestrator.core.starting import start_run, start_step
 from orchestrator.core.state import Execution, Phase, Run, RunError, Status
@@ -292,6 +294,7 @@ _HANDLE: dict[type, Callable[[Draft, Any], None]] = {
     TimerDue: _fire_timers,
     MessagesPublished: _publish,
     StopRequested: _stop,
+    RpcCalled: call_rpc,
     TimerSkipped: _steer(skip_timer),
     DeadlineSkipped: _steer(skip_deadline),
     RetryHastened: _steer(hasten_retry),

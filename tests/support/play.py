@@ -18,6 +18,7 @@ from orchestrator.core.events import (
     HandlerWait,
     Message,
     MessagesPublished,
+    RpcCalled,
     RunStarted,
     StopRequested,
     TimerDue,
@@ -25,6 +26,7 @@ from orchestrator.core.events import (
     WaitForSucceeded,
 )
 from orchestrator.core.invariants import check
+from orchestrator.core.rpcs import answer_of
 from orchestrator.core.state import Execution, Phase, Run
 from orchestrator.core.tasks import TaskKind, task_of
 from orchestrator.core.transition import decide, evolve
@@ -164,3 +166,17 @@ class Play:
         for body in self.history:
             evolve(run, codec.decode(body))
         return run
+
+    def rpc(self, name: str, *input: Any, request_id: str | None = None, **called: Any) -> Any:
+        """Call an RPC and give its output."""
+        event = RpcCalled(
+            at=self.now,
+            name=name,
+            input=input[0] if input else None,
+            has_input=bool(input),
+            request_id=request_id,
+            **called,
+        )
+        changes = self.send(event)
+        self.settle()
+        return answer_of(self.run, changes, request_id)

@@ -100,7 +100,9 @@ def test_a_fork_inside_a_branch_makes_two_lines_that_both_count() -> None:
 
 
 def test_a_failure_route_hands_the_line_on() -> None:
-    text = FORK.replace("NEED", "all").replace("    execute: work\n", "    execute: work\n    on_failure: More\n")
+    text = FORK.replace("NEED", "all").replace(
+        "    execute: work\n", "    execute: work\n    on_failure: More\n"
+    )
     play = Play(text)
     play.succeed("Split-1", ["a"])
     play.fail("Work-1", is_retryable=False)
