@@ -50,6 +50,17 @@ Input = Annotated[
     ),
 ]
 
+NewFlowId = Annotated[
+    str, typer.Option("--id", metavar="ID", help="Flow id of the new run.", show_default=False)
+]
+Attributes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attribute", metavar="NAME=VALUE", help="Initial attribute; may be repeated.", show_default=False
+    ),
+]
+Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="Handlers that run at the same time.")]
+
 
 def parse_span(text: str | None, place: str) -> timedelta | None:
     """A duration of the language (`30s`, `1h30m`, a number of seconds)."""

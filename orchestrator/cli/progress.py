@@ -45,7 +45,11 @@ def active_rows(run: Mapping[str, Any], moment: datetime) -> list[tuple[str, str
     grouped: dict[tuple[str, str, str], list[str]] = {}
     for execution in run["active"]:
         state = ACTIVE_PHASES.get(execution["phase"], execution["phase"])
-        why = "" if state in {"queued", "running"} and execution["attempt"] == 1 else what_for(execution, moment)
+        why = (
+            ""
+            if state in {"queued", "running"} and execution["attempt"] == 1
+            else what_for(execution, moment)
+        )
         grouped.setdefault((execution["step"], state, why), []).append(execution["step_execution_id"])
     order = ["running", "retrying", "queued", "waiting"]
     rows = [
@@ -58,7 +62,8 @@ def active_rows(run: Mapping[str, Any], moment: datetime) -> list[tuple[str, str
 def headline(run: Mapping[str, Any], done_count: int, moment: datetime) -> str:
     started = parse_moment(run["started_at"])
     span = format_span((parse_moment(run["closed_at"]) or moment) - started) if started else ""
-    return f"{run['flow_id']}  {run['flow']}  {run['status']}  {span}  {done_count} done, {len(run['active'])} active"
+    counts = f"{done_count} done, {len(run['active'])} active"
+    return "  ".join([run["flow_id"], run["flow"], run["status"], span, counts])
 
 
 def summary(run: Mapping[str, Any], done_count: int, moment: datetime) -> str:

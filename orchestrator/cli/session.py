@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from orchestrator.cli.settings import Settings, resolve_settings
-from orchestrator.errors import NotFound
+from orchestrator.errors import DefinitionInvalid, NotFound
 
 if TYPE_CHECKING:
+    from orchestrator.definition.model import Flow
     from orchestrator.engine.client import Client
 
 
@@ -30,3 +31,53 @@ def demand_store(settings: Settings) -> None:
         raise NotFound(
             f"there is no database {file}; start a run first, or name another with --db", db=settings.db
         )
+
+
+@contextmanager
+def open_client(db: str | None, *, may_create: bool = False) -> Iterator[Client]:
+    """A client of the store, closed at the end. Only a start makes a database that is not there."""
+    from orchestrator.engine.client import Client
+
+    settings = resolve_settings(db)
+    if not may_create:
+        demand_store(settings)
+    with Client(settings.db) as client:
+        yield client
+
+
+def named_flows(settings: Settings) -> tuple[Path, ...]:
+    """The catalogue's places; a missing `flows/` that nobody named is no mistake."""
+    if settings.is_flows_default and not settings.flows[0].exists():
+        return ()
+    return settings.flows
+
+
+def find_flow(named: str, flows: Sequence[str] | None) -> Flow:
+    """A path, or a flow type of the catalogue. Refuses what cannot be executed."""
+    from orchestrator.definition.catalogue import Catalogue, check_executable, load
+
+    settings = resolve_settings(None, flows)
+    if is_path(named):
+        flow = load(named)
+    elif not named_flows(settings):
+        raise NotFound(f"no flow `{named}`: there is no directory flows/; give a path, or --flows PATH")
+    else:
+        flow = Catalogue.of_paths(settings.flows).by_type(named)
+    unfit = check_executable(flow)
+    if unfit:
+        raise DefinitionInvalid(f"{flow.name} cannot be executed by this release", tuple(unfit))
+    return flow
+
+
+def is_path(named: str) -> bool:
+    return named.endswith((".yaml", ".yml")) or "/" in named or Path(named).exists()
+
+
+def demand_handlers(flow: Flow) -> None:
+    """Refuse to work on a flow whose handlers cannot be called here."""
+    from orchestrator.binding.check import locate
+    from orchestrator.binding.registry import Bindings
+
+    problems = locate(flow, Bindings(flow).problems())
+    if problems:
+        raise DefinitionInvalid(f"the handlers of {flow.name} cannot be called", tuple(problems))

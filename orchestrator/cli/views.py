@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from orchestrator.cli.layout import columns, cut
@@ -20,7 +20,6 @@ STATUS_COLOURS = {
     "TERMINATED": "yellow",
 }
 PHASE_COLOURS = {"queued": "dim", "waiting": "magenta", "running": "blue", "backing_off": "yellow"}
-OWN_HEAD_FIELDS = ("flow_id", "flow", "status", "started_at", "closed_at")
 
 
 def status_text(status: str) -> str:
@@ -85,8 +84,8 @@ def what_for(execution: Mapping[str, Any], now: datetime) -> str:
         parts.append(wait_text(execution["wait"], now))
     if execution.get("attempt", 1) > 1:
         parts.append(f"attempt {execution['attempt']}")
-    due = parse_moment(execution.get("next_attempt_at"))
-    if due is not None:
+    due = parse_moment(execution.get("due_at"))
+    if due is not None and execution["phase"] in {"queued", "backing_off"} and due > now:
         parts.append(format_until(due, now))
     failure = execution.get("last_failure")
     if failure:
@@ -95,37 +94,25 @@ def what_for(execution: Mapping[str, Any], now: datetime) -> str:
 
 
 def wait_text(wait: Mapping[str, Any], now: datetime) -> str:
-    """`contractEditToken.for 1`; `approval or deadline in 2.0s`."""
-    joints = {"any_of": " or ", "all_of": " and ", "until": " and "}
-    parts = []
-    for combinator, conditions in wait.items():
-        if combinator == "any_combination_of":
-            parts.append(" or ".join(_group_text(group, now) for group in conditions))
-        elif isinstance(conditions, list):
-            joint = joints.get(combinator, ", ")
-            parts.append(joint.join(condition_text(condition, now) for condition in conditions))
-        elif isinstance(conditions, dict):
-            parts.append(condition_text(conditions, now))
-    return "for " + ", ".join(part for part in parts if part)
+    """`for contractEditToken.for 1`; `for approval or deadline in 2.0s`."""
+    groups = wait.get("groups")
+    (combinator, conditions), *_ = wait.items()
+    texts = {condition["id"]: condition_text(condition, now) for condition in conditions}
+    if groups is not None:
+        return "for " + " or ".join(" and ".join(texts[name] for name in group) for group in groups)
+    return "for " + (" or " if combinator == "any_of" else " and ").join(texts.values())
 
 
-def _group_text(group: Any, now: datetime) -> str:
-    members = group if isinstance(group, list) else [group]
-    return " and ".join(condition_text(member, now) for member in members)
-
-
-def condition_text(condition: Any, now: datetime) -> str:
-    if not isinstance(condition, dict):
-        return str(condition)
+def condition_text(condition: Mapping[str, Any], now: datetime) -> str:
     fires_at = parse_moment(condition.get("fires_at"))
     if fires_at is not None:
-        return f"{condition.get('id', 'timer')} {format_until(fires_at, now)}"
-    name = (
-        condition.get("channel") or condition.get("subflow") or condition.get("join") or condition.get("id")
-    )
+        return f"{condition['id']} {format_until(fires_at, now)}"
+    name = condition.get("channel") or condition.get("subflow") or condition.get("join") or condition["id"]
     key = f"[{condition['key']}]" if condition.get("key") is not None else ""
     counts = [
-        f".{count} {condition[count]}" for count in ("for", "at_least", "at_most") if count in condition
+        f".{count} {condition[count]}"
+        for count in ("for", "at_least", "at_most")
+        if condition.get(count) is not None
     ]
     return f"{name}{key}{''.join(counts)}"
 
@@ -166,58 +153,12 @@ def runs_as_text(runs: list[Mapping[str, Any]], now: datetime) -> str:
     """`list`: one line a run."""
     rows = []
     for run in runs:
-        started, closed = parse_moment(run.get("started_at")), parse_moment(run.get("closed_at"))
-        span = (closed or now) - started if started else timedelta()
-        rows.append(
-            [
-                run["flow_id"],
-                run["flow"],
-                run["status"],
-                format_moment(started),
-                format_span(span),
-                _summary(run),
-            ]
-        )
-    lines = columns([["FLOW ID", "FLOW", "STATUS", "STARTED", "TOOK", "ACTIVE"], *rows])
+        started, closed = parse_moment(run["started_at"]), parse_moment(run["closed_at"])
+        span = format_span((closed or now) - started) if started else ""
+        rows.append([run["flow_id"], run["flow"], run["status"], format_moment(started), span])
+    lines = columns([["FLOW ID", "FLOW", "STATUS", "STARTED", "TOOK"], *rows])
     texts = [title("".join(lines[0]))]
     for row, run in zip(lines[1:], runs, strict=True):
         row[2] = row[2].replace(run["status"], status_text(run["status"]), 1)
         texts.append("".join(row).rstrip())
     return "\n".join(texts)
-
-
-def _summary(run: Mapping[str, Any]) -> str:
-    active = run.get("active") or []
-    counts: dict[str, int] = {}
-    for execution in active:
-        counts[execution["step"]] = counts.get(execution["step"], 0) + 1
-    return ", ".join(step if count == 1 else f"{step} ×{count}" for step, count in counts.items())
-
-
-def history_as_text(commits: list[Mapping[str, Any]]) -> str:
-    """`history`: one line a commit, times counted from the first."""
-    if not commits:
-        return ""
-    first = parse_moment(commits[0]["at"])
-    rows = []
-    for commit in commits:
-        at = parse_moment(commit["at"])
-        offset = f"+{format_span(at - first)}" if at and first else ""
-        known = {"version", "at", "event", "step_execution_id"}
-        rest = {
-            name: value for name, value in commit.items() if name not in known and value not in (None, [], {})
-        }
-        rows.append(
-            [
-                str(commit["version"]).rjust(4),
-                offset.rjust(8),
-                str(commit.get("step_execution_id") or ""),
-                str(commit["event"]),
-                _details(rest),
-            ]
-        )
-    return "\n".join("".join(row).rstrip() for row in columns(rows))
-
-
-def _details(rest: Mapping[str, Any]) -> str:
-    return dim("  ".join(f"{name}={compact(value, 80)}" for name, value in rest.items())) if rest else ""

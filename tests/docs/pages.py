@@ -26,6 +26,8 @@ class Block:
     language: str
     title: str | None
     is_fragment: bool
+    is_broken: bool
+    """Shows a mistake."""
     text: str
 
     def __str__(self) -> str:
@@ -47,6 +49,7 @@ def blocks(page: Path) -> Iterator[Block]:
             language=info.split()[0] if info.split() else "",
             title=title[1] if title else None,
             is_fragment="fragment" in info.split(),
+            is_broken="broken" in info.split(),
             text=match["text"],
         )
 

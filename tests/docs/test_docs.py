@@ -16,7 +16,11 @@ from orchestrator.definition.catalogue import parse
 from tests.docs.pages import ROOT, Block, blocks, matches, pages, type_in, typed
 
 BLOCKS = [block for page in pages() for block in blocks(page)]
-FLOWS = [block for block in BLOCKS if block.language == "yaml" and "flow:" in re.split(r"[ \n]", block.text)]
+FLOWS = [
+    block
+    for block in BLOCKS
+    if block.language == "yaml" and re.search("^flow:", block.text, re.MULTILINE) and not block.is_broken
+]
 FRAGMENTS = [block for block in BLOCKS if block.language == "yaml" and block.is_fragment]
 TYPED_PAGES = sorted({block.page for block in BLOCKS if block.language == "console"})
 SCHEMA: dict[str, Any] = json.loads((ROOT / "schemas" / "flow.schema.json").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ def describe(
     db: Db = None,
     output: Output = Format.TEXT,
 ) -> None:
-    """Show a run: status, active steps and what they wait for, attributes, channels, output."""
+    """Show a run as it stands."""
     from orchestrator.cli.output import emit_run
     from orchestrator.cli.session import open_client
 

@@ -6,7 +6,7 @@ from orchestrator.cli.options import FlowPath, Format, Output
 
 
 def graph(path: FlowPath, output: Output = Format.JSON) -> None:
-    """Print the nodes and edges of a flow (byte-stable)."""
+    """Print the nodes and edges of a flow."""
     import json
 
     from orchestrator.cli.output import emit

@@ -6,10 +6,10 @@ from orchestrator.cli.options import Db, FlowId, Format, Output
 
 
 def history(flow_id: FlowId, db: Db = None, output: Output = Format.TEXT) -> None:
-    """Show the commits of a run, oldest first; -o jsonl prints one object a commit."""
+    """Show what happened in a run, commit by commit."""
+    from orchestrator.cli.commits import history_as_text
     from orchestrator.cli.output import emit
     from orchestrator.cli.session import open_client
-    from orchestrator.cli.views import history_as_text
 
     with open_client(db) as client:
         emit(client.history(flow_id), output, history_as_text)

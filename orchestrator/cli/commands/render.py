@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.cli.options import Db, FlowPath
+
+if TYPE_CHECKING:
+    from orchestrator.render.overlay import RunOverlay
 
 
 class Picture(StrEnum):
@@ -66,7 +69,7 @@ def render(
     wanted = choose_format(picture, file)
     shown = parse_layers(layers)
     flow = load(path)
-    overlay = overlay_of(run, db, flow.name) if run is not None else None
+    overlay = overlay_of(run, db) if run is not None else None
     options = {} if shown is None else {"layers": shown}
     image = draw(
         flow,
@@ -78,6 +81,14 @@ def render(
         **options,
     )
     write(image, file, wanted)
+
+
+def overlay_of(flow_id: str, db: str | None) -> RunOverlay:
+    from orchestrator.cli.overlay import paint_run
+    from orchestrator.cli.session import now, open_client
+
+    with open_client(db) as client:
+        return paint_run(client.describe(flow_id), client.history(flow_id), now())
 
 
 def choose_format(picture: Picture | None, file: str | None) -> Picture:

@@ -31,5 +31,5 @@ def stop(
     if stop_type is StopType.TERMINATE:
         confirm(f"Terminate {flow_id} at once?", yes)
     with open_client(db) as client:
-        client.stop(flow_id, stop_type.value, reason=reason)
+        client.stop(flow_id, stop_type.value, reason)
     note(f"asked {flow_id} to stop ({stop_type.value})")

@@ -18,7 +18,10 @@ def wait(
     db: Db = None,
     output: Output = Format.TEXT,
 ) -> int:
-    """Wait until a run is closed: exit 0 COMPLETED, 1 closed otherwise, 3 timed out."""
+    """Wait until a run is closed.
+
+    Exit 0 COMPLETED, 1 closed otherwise, 3 timed out.
+    """
     from orchestrator.cli.options import parse_span
     from orchestrator.cli.output import emit_run, exit_code_of
     from orchestrator.cli.session import open_client

@@ -1,0 +1,30 @@
+"""`orchestrator worker`: execute the runs of a store."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli.options import Concurrency, Db, Flows
+
+
+def worker(
+    until_idle: Annotated[
+        bool, typer.Option("--until-idle", help="End when there is nothing to do.")
+    ] = False,
+    horizon: Annotated[
+        str,
+        typer.Option("--horizon", metavar="DURATION", help="With --until-idle: also what is due within it."),
+    ] = "0s",
+    concurrency: Concurrency = 8,
+    flows: Flows = None,
+    db: Db = None,
+) -> None:
+    """Execute runs until stopped.
+
+    SIGTERM and Ctrl-C drain: what runs is finished, the rest is handed back.
+    """
+    from orchestrator.cli.working import work
+
+    work(db, flows, concurrency, until_idle=until_idle, horizon=horizon)

@@ -1,0 +1,122 @@
+"""The commits of a run as text: what each event changed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from orchestrator.cli.layout import columns, cut
+from orchestrator.cli.output import compact
+from orchestrator.cli.spans import format_span, format_until, parse_moment
+from orchestrator.cli.terminal import paint
+from orchestrator.cli.views import STATUS_COLOURS, dim
+
+Change = Mapping[str, Any]
+
+
+def history_as_text(commits: list[Mapping[str, Any]]) -> str:
+    """`history`: one line a commit, times counted from the first."""
+    if not commits:
+        return ""
+    first = parse_moment(commits[0]["at"])
+    rows = []
+    for commit in commits:
+        at = parse_moment(commit["at"])
+        offset = f"+{format_span(at - first)}" if at and first else ""
+        rows.append(
+            [
+                str(commit["version"]).rjust(4),
+                offset.rjust(8),
+                commit.get("step_execution_id") or "",
+                event_text(commit["event"]),
+                commit_text(commit),
+            ]
+        )
+    return "\n".join("".join(row).rstrip() for row in columns(rows))
+
+
+def event_text(event: str) -> str:
+    """`WaitForSucceeded` → `wait for succeeded`."""
+    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in event)
+    return spaced.replace("_", " ").strip()
+
+
+def commit_text(commit: Mapping[str, Any]) -> str:
+    """What changed; equal changes together: `→ EnterContractEdit ×5`."""
+    told: dict[str, int] = {}
+    own = commit.get("step_execution_id")
+    for change in commit.get("changes", []):
+        describe = DESCRIBED.get(change["change"])
+        text = describe(change, commit) if describe is not None else ""
+        if text:
+            told[text] = told.get(text, 0) + 1
+    texts = [text if count == 1 else f"{text} ×{count}" for text, count in told.items()]
+    return dim("; ".join(text.removeprefix(f"{own} ") for text in texts)) if texts else ""
+
+
+def _wait(change: Change, commit: Change) -> str:
+    moment = parse_moment(commit["at"])
+    parts = []
+    for condition in change.get("conditions", []):
+        fires_at = parse_moment(condition.get("fires_at"))
+        if fires_at is not None and moment is not None:
+            parts.append(f"{condition['id']} {format_until(fires_at, moment)}")
+        else:
+            parts.append(str(condition.get("channel") or condition["id"]))
+    joint = " or " if change.get("combinator") == "any_of" else " and "
+    return f"{change['execution_id']} waits for {joint.join(parts)}" if parts else ""
+
+
+def _satisfied(change: Change, commit: Change) -> str:
+    count = sum(len(seqs) for _, seqs in change.get("taken", []))
+    taken = f", takes {count} message{'s' if count != 1 else ''}" if count else ""
+    return f"{change['execution_id']} goes on{taken}"
+
+
+def _failed(change: Change, commit: Change) -> str:
+    due, at = parse_moment(change["due_at"]), parse_moment(commit["at"])
+    again = f", again {format_until(due, at)}" if due and at else ""
+    return f"{_failure(change['failure'])}{again}"
+
+
+def _ended(change: Change, commit: Change) -> str:
+    if change["how"] == "completed":
+        return f"decision {change['decision']}" if change.get("decision", 1) > 1 else ""
+    why = f": {_failure(change['failure'])}" if change.get("failure") else ""
+    return f"{change['execution_id']} {change['how']}{why}"
+
+
+def _closed(change: Change, commit: Change) -> str:
+    colour = STATUS_COLOURS.get(change["status"], "bold")
+    return paint(change["status"], colour, "bold", stream=sys.stdout)
+
+
+def _failure(failure: Mapping[str, Any]) -> str:
+    return f"{failure['type']}: {cut(str(failure['message']), 80)}"
+
+
+def _place(change: Change, name: str) -> str:
+    key = change.get("key")
+    return f"{change[name]}[{key}]" if key is not None else str(change[name])
+
+
+DESCRIBED: dict[str, Callable[[Change, Change], str]] = {
+    "step_queued": lambda change, _: f"→ {change['execution']['step']}",
+    "wait_accepted": _wait,
+    "timers_fired": lambda change, _: f"timer of {change['execution_id']} fires",
+    "wait_satisfied": _satisfied,
+    "wait_skipped": lambda change, _: f"goes on without its wait: {_failure(change['failure'])}",
+    "attempt_failed": _failed,
+    "step_ended": _ended,
+    "message_queued": lambda change, _: f"publishes to {_place(change, 'channel')}",
+    "messages_returned": lambda change, _: f"gives messages back to {_place(change, 'channel')}",
+    "messages_dropped": lambda change, _: f"drops messages of {_place(change, 'channel')}",
+    "attribute_set": lambda change, _: f"{_place(change, 'name')} = {compact(change.get('value'), 40)}",
+    "attribute_deleted": lambda change, _: f"deletes {_place(change, 'name')}",
+    "reported": lambda change, _: f"reports to {change['round']}",
+    "completion_requested": lambda change, _: "asks for completion",
+    "event_recorded": lambda change, _: f"records {change['record']['name']}",
+    "run_closed": _closed,
+}
+"""By kind of change; what is not listed is not worth a word in a line."""

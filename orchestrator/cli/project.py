@@ -1,0 +1,50 @@
+"""The files of a new project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from orchestrator.errors import UsageError
+
+SCHEMA = "schemas/flow.schema.json"
+
+
+def write_project(directory: str) -> list[str]:
+    """Writes all files or, when one of them is there already, none; the paths written."""
+    root = Path(directory)
+    contents = {name: part.read_bytes() for name, part in _walk(files("orchestrator.cli") / "templates")}
+    contents[SCHEMA] = read_schema()
+    present = [name for name in contents if (root / name).exists()]
+    if present:
+        raise UsageError(f"{directory} has {', '.join(present)} already; nothing was written")
+    for name, content in contents.items():
+        path = root / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    return [str(root / name) for name in sorted(contents)]
+
+
+def read_schema() -> bytes:
+    """From the package, or from the checkout that it runs in."""
+    packaged = files("orchestrator") / SCHEMA
+    if packaged.is_file():
+        return packaged.read_bytes()
+    return (Path(__file__).parents[2] / SCHEMA).read_bytes()
+
+
+def _walk(part: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
+    """`dot_x` stands for `.x`: packages leave hidden files out."""
+    for child in sorted(part.iterdir(), key=lambda child: child.name):
+        if child.name == "__pycache__":
+            continue
+        name = prefix + (f".{child.name[4:]}" if child.name.startswith("dot_") else child.name)
+        if child.is_dir():
+            yield from _walk(child, f"{name}/")
+        else:
+            yield name, child

@@ -1,0 +1,158 @@
+"""Working on runs in this process: `run` and `worker`."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from types import FrameType
+from typing import IO, Any
+
+from orchestrator.cli.options import parse_span
+from orchestrator.cli.progress import shown
+from orchestrator.cli.session import demand_handlers, demand_store, find_flow, named_flows
+from orchestrator.cli.settings import resolve_settings
+from orchestrator.cli.terminal import note
+from orchestrator.cli.values import parse_assignments, parse_value
+from orchestrator.engine.client import Client
+from orchestrator.engine.engine import Engine
+from orchestrator.engine.worker import Worker
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """What `run PATH --id ID` starts."""
+
+    flow: str
+    value: str | None
+    attributes: Sequence[str] | None
+
+
+def work_on(
+    flow_id: str,
+    new: NewRun | None,
+    *,
+    db: str | None,
+    flows: Sequence[str] | None,
+    concurrency: int,
+    until_blocked: bool,
+) -> dict[str, Any]:
+    """Start the run (or go on with it), work until it is closed, and give it as `describe` does."""
+    settings = resolve_settings(db, flows)
+    if new is None:
+        demand_store(settings)
+    prepared = _prepare(new, flows)
+    engine = Engine(settings.db)
+    try:
+        client = Client(engine, flows=named_flows(settings))
+        if prepared is not None:
+            flow, value, attributes = prepared
+            client.start(flow, flow_id, value, attributes=attributes)
+        described: dict[str, Any] = client.describe(flow_id)
+        if described["status"] != "RUNNING":
+            return described
+        return _work_until_closed(engine, client, flow_id, concurrency, until_blocked)
+    finally:
+        engine.close()
+
+
+def _prepare(new: NewRun | None, flows: Sequence[str] | None) -> tuple[Any, Any, dict[str, Any]] | None:
+    """Everything that can be wrong with a new run is found before anything is stored."""
+    if new is None:
+        return None
+    flow = find_flow(new.flow, flows)
+    value = parse_value(new.value, "--input")
+    attributes = parse_assignments(new.attributes, "--attribute")
+    with redirect_stdout(sys.stderr):
+        demand_handlers(flow)
+    return flow, value, attributes
+
+
+def _work_until_closed(
+    engine: Engine, client: Client, flow_id: str, concurrency: int, until_blocked: bool
+) -> dict[str, Any]:
+    worker = Worker(engine, concurrency=concurrency)
+    with _handlers_speak_on_stderr(), _draining(worker):
+        try:
+            with shown(lambda: client.progress(flow_id)):
+                run: dict[str, Any] = worker.run_until_closed(flow_id, until_blocked=until_blocked)
+        finally:
+            worker.stop()
+    if run["status"] == "RUNNING":
+        note(f"interrupted; go on with: orchestrator run --resume {flow_id}")
+        raise KeyboardInterrupt
+    return run
+
+
+def work(
+    db: str | None, flows: Sequence[str] | None, concurrency: int, *, until_idle: bool, horizon: str
+) -> None:
+    """Execute runs of the store until stopped, or until idle."""
+    settings = resolve_settings(db, flows)
+    span = parse_span(horizon, "--horizon")
+    assert span is not None
+    engine = Engine(settings.db)
+    try:
+        worker = Worker(engine, concurrency=concurrency)
+        with _handlers_speak_on_stderr(), _draining(worker):
+            note(f"working on {settings.db}" + (" until idle" if until_idle else "; Ctrl-C stops"))
+            if not until_idle:
+                worker.run()
+                note("stopped")
+                return
+            try:
+                worker.run_until_idle(span)
+            finally:
+                worker.stop()
+            note("idle")
+    finally:
+        engine.close()
+
+
+@contextmanager
+def _draining(worker: Worker) -> Iterator[None]:
+    """SIGTERM and Ctrl-C finish what runs; a second Ctrl-C does not wait for it."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        note("stopping: finishing what runs, Ctrl-C again to leave it")
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        worker.ask_to_stop()
+
+    previous: dict[int, Callable[..., Any] | int | None] = {}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        previous[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _handlers_speak_on_stderr() -> Iterator[None]:
+    """What handlers print or log is no result of the command."""
+    speaker = _Stderr()
+    speaker.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    logger = logging.getLogger("orchestrator")
+    level, logger.level = logger.level, logging.INFO
+    logger.addHandler(speaker)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        logger.removeHandler(speaker)
+        logger.setLevel(level)
+
+
+class _Stderr(logging.StreamHandler[Any]):
+    """Writes to whatever stderr is at that moment: the live display replaces it for a while."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> IO[str]:
+        return sys.stderr

@@ -1,0 +1,68 @@
+"""`--help` answers at once and loads nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.acceptance.command import ROOT, Place
+
+COMMANDS = (
+    "init lint graph render show run start worker publish describe history list wait watch stop".split()
+)
+HEAVY = (
+    "sqlalchemy",
+    "networkx",
+    "jsonschema",
+    "rich",
+    "pydantic",
+    "graphviz",
+    "cel_expr_python",
+    "yaml",
+    "msgspec",
+)
+PROBE = """
+import sys
+from orchestrator.cli.main import invoke
+code = invoke(sys.argv[1:])
+loaded = sorted({name.partition(".")[0] for name in sys.modules} & set(%r))
+print(code, loaded, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_loads_nothing_heavy(command: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE % (HEAVY,), *([command] if command else []), "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr.strip() == "0 []"
+    assert "Usage: orchestrator" in done.stdout
+
+
+def test_help_names_every_command(place: Place) -> None:
+    done = place.type("--help")
+    assert done.code == 0
+    for command in COMMANDS:
+        assert f"\n  {command} " in done.stdout
+
+
+def test_without_words_the_help_is_shown(place: Place) -> None:
+    assert "Usage: orchestrator" in place.type().stdout + place.type().stderr
+
+
+def test_version(place: Place) -> None:
+    done = place.type("--version")
+    assert (done.code, done.stdout.split()[0]) == (0, "orchestrator")
+
+
+@pytest.mark.parametrize("words", [["fly"], ["graph"], ["describe"], ["stop", "x", "--type", "gently"]])
+def test_a_command_line_that_makes_no_sense_is_a_usage_error(place: Place, words: list[str]) -> None:
+    done = place.type(*words)
+    assert (done.code, done.stdout) == (2, "")
+    assert "error:" in done.stderr
