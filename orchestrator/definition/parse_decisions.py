@@ -66,23 +66,6 @@ class Place:
 
 def read_decisions(fields: Fields, place: Place) -> tuple[tuple[Decision, ...], bool]:
     """All decisions of a step, RPC or timeout handler, and whether they are written as a list."""
-    reading = fields.reading
-    if place.is_rpc:
-        return _read_list_or_single(fields, place)
-    if "decide" not in fields and not any(key in fields for key in OUTCOMES):
-        if not fields.has_unknown:
-            reading.report(
-                "DEC001",
-                fields.path,
-                f"{fields.what} does not say what happens next",
-                help="give it one of " + ", ".join(f"`{key}`" for key in OUTCOMES),
-                is_about_key=True,
-            )
-        return (), False
-    return _read_list_or_single(fields, place)
-
-
-def _read_list_or_single(fields: Fields, place: Place) -> tuple[tuple[Decision, ...], bool]:
     if "decide" not in fields:
         decision = _read_decision(fields, place)
         return ((decision,) if decision is not None else ()), False
@@ -90,7 +73,6 @@ def _read_list_or_single(fields: Fields, place: Place) -> tuple[tuple[Decision, 
     beside = (*OUTCOMES, "when", "choice", "join", "otherwise", "returns", "reject")
     fields.exclude("decide", beside, help="put it into a decision of the list")
     shared = read_effects(fields, place.declared, place.joins, place.scope)
-    _check_reports(reading, shared, fields.path)
     kind = "rpc_decision" if place.is_rpc else "decision"
     decisions = []
     for index, node in enumerate(reading.read_list(fields["decide"], fields.at("decide"), "`decide`") or []):
@@ -150,8 +132,8 @@ def _read_decision(fields: Fields, place: Place, shared: Effects | None = None) 
     if place.is_rpc and "reject" in fields:
         return _read_rejection(fields, place, when, choice)
     own = read_effects(fields, place.declared, place.joins, place.scope)
-    effects = _merged(shared, own)
-    _check_reports(reading, effects, fields.path)
+    effects = _merged(fields, shared, own)
+    _check_reports(reading, effects)
     outcome = _read_outcome(fields, place)
     returns = None
     if "returns" in fields:
@@ -188,9 +170,14 @@ def _read_rejection(
     return Decision(when=when, choice=choice, reject=reject, path=fields.path)
 
 
-def _merged(shared: Effects | None, own: Effects) -> Effects:
+def _merged(fields: Fields, shared: Effects | None, own: Effects) -> Effects:
+    """The effects beside `decide` come before the decision's own (language.md, section 3)."""
     if shared is None:
         return own
+    if shared.cancel_round and own.cancel_round and shared.cancel_round != own.cancel_round:
+        message = f"this decision cancels the rounds of `{shared.cancel_round}` and `{own.cancel_round}`"
+        at = fields.at("cancel_round")
+        fields.reading.report("KEY002", at, message, help="a decision cancels one round", is_about_key=True)
     return Effects(
         shared.effects + own.effects,
         tuple(dict.fromkeys(shared.cancel + own.cancel)),
@@ -199,7 +186,7 @@ def _merged(shared: Effects | None, own: Effects) -> Effects:
     )
 
 
-def _check_reports(reading: Reading, effects: Effects, path: Path) -> None:
+def _check_reports(reading: Reading, effects: Effects) -> None:
     seen: set[str] = set()
     for effect in effects.effects:
         if isinstance(effect, Report):
@@ -232,12 +219,9 @@ def _read_outcome(fields: Fields, place: Place) -> Outcome | None:
         fields.refuse(("join", "otherwise"), "stands beside `go_to_many`, which is not here")
     if not found:
         if not place.is_rpc and not fields.has_unknown:
-            reading.report(
-                "DEC001",
-                fields.path,
-                f"{fields.what} has no outcome",
-                help="give it one of " + ", ".join(f"`{key}`" for key in OUTCOMES),
-            )
+            help = "give it one of " + ", ".join(f"`{key}`" for key in OUTCOMES)
+            message = f"{fields.what} does not say what happens next"
+            reading.report("DEC001", fields.path, message, help=help, is_about_key=True)
         return None
     key = found[0]
     node, path = fields[key], fields.at(key)
@@ -307,7 +291,8 @@ def _read_otherwise(reading: Reading, node: Json, path: Path, place: Place) -> D
     if fields is None:
         return None
     if place.is_rpc and not any(key in fields for key in OUTCOMES) and not fields.has_unknown:
-        reading.report("DEC001", path, "`otherwise` has no outcome", help="give it `go_to` or `go_to_many`")
+        message = "`otherwise` does not say what happens next"
+        reading.report("DEC001", path, message, help="give it `go_to` or `go_to_many`", is_about_key=True)
         return None
     return _read_decision(fields, place)
 

@@ -160,7 +160,8 @@ def _check_initial(reading: Reading, node: Json, path: Path, type_: Type) -> Jso
     try:
         return type_.check(node)
     except InvalidValue as error:
-        reading.report("TYP002", path, f"`initial`: {error.message}", help=f"its type is {type_.text}")
+        at = (*path, *error.data.get("at", ()))
+        reading.report("TYP002", at, f"`initial`: {error.message}", help=f"its type is {type_.text}")
         return None
 
 

@@ -15,6 +15,7 @@ from orchestrator.definition.parse_handlers import (
     read_execute,
     read_handler_name,
     read_handler_options,
+    read_locks,
     read_route,
 )
 from orchestrator.definition.parse_values import Scope, check_input, read_type, read_value
@@ -44,9 +45,7 @@ def read_step(reading: Reading, name: str, node: Json, path: Path, around: Surro
     given = around.declared.inputs.get(name)
     result = read_result(fields, around.declared.types)
     lets = _Lets(fields, result)
-    wait_scope = lets.scope(
-        around.scopes.wait(input=given), lets.readable_in(around.scopes.wait(input=given))
-    )
+    wait_scope = lets.wait_scope(around.scopes.wait(input=given))
     wait_for = None
     if "wait_for" in fields:
         at = fields.at("wait_for")
@@ -126,8 +125,7 @@ def _read_body(
 ) -> _Body:
     reading = fields.reading
     has_handler = "execute" in fields
-    values = lets.read(environment_for(result, has_handler))
-    scope = lets.scope(environment_for(result, has_handler), values)
+    values, scope = lets.read(environment_for(result, has_handler))
     execute = None
     if has_handler:
         before = Scope(environment_for(Result(), False), scope.taken)
@@ -138,7 +136,7 @@ def _read_body(
         at = fields.at("on_failure")
         route = read_route(reading, fields["on_failure"], at, given, origin, around.declared, scope)
     place = Place(owner, name, scope, around.declared, around.joins, given, around.output, has_handler)
-    return _Body(execute, tuple(values.items()), route, *read_decisions(fields, place))
+    return _Body(execute, values, route, *read_decisions(fields, place))
 
 
 # --- result and let ----------------------------------------------------------------------------------------
@@ -169,7 +167,8 @@ class _Lets:
         self._fields = fields
         self._taken = FIXED_NAMES | {result.name}
         self._nodes: list[tuple[str, Json, Path]] = []
-        self._unreadable: dict[str, str] = {}
+        self._later = {"wait", "local", "wait_for_failed", result.name}
+        """Known only once the wait is over."""
         if "let" not in fields:
             return
         reading = fields.reading
@@ -177,46 +176,36 @@ class _Lets:
             if reading.read_scope_name(name, at, "`let`", self._taken, is_key=True) is not None:
                 self._nodes.append((name, node, at))
 
-    def read(self, environment: Environment) -> dict[str, Value]:
-        """All of them; a wrong one is reported."""
-        return self._read(self._fields.reading, environment)
-
-    def readable_in(self, environment: Environment) -> dict[str, Value]:
-        """Those that a wait can use: the ones that read neither `wait` nor the result."""
-        silent = Reading(self._fields.reading.source)
-        silent.names = self._fields.reading.names
-        values = self._read(silent, environment)
-        for name, _, _ in self._nodes:
-            if name not in values:
-                self._unreadable[name] = (
-                    f"`{name}` reads `wait` or the result, which `wait_for` cannot see: it comes before both"
-                )
-        return values
-
-    def scope(self, environment: Environment, values: Mapping[str, Value]) -> Scope:
-        for name, value in values.items():
-            environment = environment.with_let(name, value)
-        names = frozenset(name for name, _, _ in self._nodes)
-        out_of_reach = {name: why for name, why in self._unreadable.items() if name not in values}
-        return Scope(environment, self._taken | names, out_of_reach)
-
-    def _read(self, reading: Reading, environment: Environment) -> dict[str, Value]:
-        values: dict[str, Value] = {}
+    def read(self, environment: Environment) -> tuple[tuple[tuple[str, Value], ...], Scope]:
+        """All of them, a wrong one is reported, and the scope with their names."""
+        values = []
         for name, node, at in self._nodes:
-            value = read_value(reading, node, at, Scope(environment), f"`{name}`")
+            value = read_value(self._fields.reading, node, at, Scope(environment), f"`{name}`")
             if value is not None:
-                values[name] = value
+                values.append((name, value))
                 environment = environment.with_let(name, value)
             else:
-                environment = environment.with_let(name, unknown_value(at))
-        return values
+                environment = environment.with_name(name, ANY)
+        return tuple(values), Scope(environment, self._names())
 
+    def wait_scope(self, environment: Environment) -> Scope:
+        """The scope of a wait: only with those that read neither `wait` nor the result."""
+        out_of_reach: dict[str, str] = {}
+        silent = Reading(self._fields.reading.source)
+        for name, node, at in self._nodes:
+            value = read_value(silent, node, at, Scope(environment), f"`{name}`")
+            if value is not None:
+                environment = environment.with_let(name, value)
+            elif any(f"`{later}`" in silent.problems[-1].message for later in {*self._later, *out_of_reach}):
+                out_of_reach[name] = (
+                    f"`{name}` reads `wait` or the result, which `wait_for` cannot see: it comes before both"
+                )
+            else:
+                environment = environment.with_name(name, ANY)
+        return Scope(environment, self._names(), out_of_reach)
 
-def unknown_value(path: Path) -> Value:
-    """Stands for a value with a problem of its own, so that what reads it causes no more."""
-    from orchestrator.definition.expressions import parse_value
-
-    return parse_value("${input}", Environment({"input": ANY}), None, path)
+    def _names(self) -> frozenset[str]:
+        return self._taken | {name for name, _, _ in self._nodes}
 
 
 # --- RPCs --------------------------------------------------------------------------------------------------
@@ -224,14 +213,14 @@ def unknown_value(path: Path) -> Value:
 
 def read_rpc(reading: Reading, name: str, node: Json, path: Path, around: Surroundings) -> Rpc | None:
     """Section 7."""
-    if isinstance(node, dict):
-        refused = [key for key in node if key in RPC_REFUSED and key not in KEYS["rpc"]]
-        for key in refused:
-            refuse_in_rpc(reading, key, (*path, key))
-        node = {key: value for key, value in node.items() if key not in refused}
-    fields = reading.read_mapping(node, path, "rpc", f"RPC `{name}`")
+    refused = [key for key in node if key in RPC_REFUSED] if isinstance(node, dict) else []
+    for key in refused:
+        refuse_in_rpc(reading, key, (*path, key))
+    known = {key: value for key, value in node.items() if key not in refused} if refused else node
+    fields = reading.read_mapping(known, path, "rpc", f"RPC `{name}`")
     if fields is None:
         return None
+    fields.has_unknown = fields.has_unknown or bool(refused)
     types = around.declared.types
     given = output = None
     if "input" in fields:
@@ -242,10 +231,12 @@ def read_rpc(reading: Reading, name: str, node: Json, path: Path, around: Surrou
     has_handler = "handler" in fields
     lets = _Lets(fields, result)
     environment = around.scopes.rpc(input=given, result=result, has_handler=has_handler)
-    values = lets.read(environment)
-    scope = lets.scope(environment, values)
+    values, scope = lets.read(environment)
     before = Scope(around.scopes.rpc(input=given, result=Result(), has_handler=False), scope.taken)
     handler = _read_rpc_handler(fields, around.declared, before)
+    locks = handler.locks if handler is not None else ()
+    if handler is None and "locks" in fields:
+        locks = read_locks(reading, fields["locks"], fields.at("locks"), around.declared, before)
     place = Place(Owner.RPC, name, scope, around.declared, around.joins, None, output, has_handler)
     decisions, is_listed = read_decisions(fields, place)
     rpc = Rpc(
@@ -254,8 +245,9 @@ def read_rpc(reading: Reading, name: str, node: Json, path: Path, around: Surrou
         input=given,
         output=output,
         handler=handler,
+        locks=locks,
         result=result,
-        let=tuple(values.items()),
+        let=values,
         decisions=decisions,
         is_listed=is_listed,
         path=path,
@@ -267,7 +259,7 @@ def read_rpc(reading: Reading, name: str, node: Json, path: Path, around: Surrou
 def _read_rpc_handler(fields: Fields, declared: Declared, scope: Scope) -> Handler | None:
     reading = fields.reading
     if "handler" not in fields:
-        options = ("timeout", "locks", "loads", "transactional", "may")
+        options = ("timeout", "loads", "may")
         fields.refuse(options, "is for the RPC's handler, and there is none", help="remove it")
         return None
     name = read_handler_name(reading, fields["handler"], fields.at("handler"))
@@ -295,9 +287,9 @@ def _check_rpc_output(fields: Fields, rpc: Rpc, has_handler: bool) -> None:
 
 
 def _has_unread_returns(fields: Fields, path: Path) -> bool:
-    """Whether `returns` is written but has a problem of its own."""
+    """Whether what the decision gives is written but has a problem of its own."""
     if path == fields.path:
-        return "returns" in fields
+        return "returns" in fields or fields.has_unknown
     entries = fields.values.get("decide")
     node = entries[path[-1]] if isinstance(entries, list) and isinstance(path[-1], int) else None
-    return isinstance(node, dict) and "returns" in node
+    return isinstance(node, dict) and ("returns" in node or not set(node) <= set(KEYS["rpc_decision"]))

@@ -57,27 +57,31 @@ def read_value(
     try:
         value = parse_value(node, scope.environment, None, path)
     except ExpressionProblem as problem:
-        _report_expression(reading, problem, (*path, *getattr(problem, "at", ())), scope)
+        _report_expression(reading, problem, (*path, *problem.at), scope)
         return None
-    if expected is not None and not fits(reading, value, path, what, expected):
+    if expected is None or not _is_misfit(value, expected):
+        return value
+    try:
+        parse_value(node, scope.environment, expected, path)
+    except ExpressionProblem as problem:
+        at = (*path, *problem.at)
+        if value.is_literal:
+            reading.report("TYP002", at, f"{what}: {problem.message}", help=f"its type is {expected.text}")
+        else:
+            reading.report("TYP003", at, f"{what} is {expected.text}: {problem.message}")
         return None
     return value
 
 
-def fits(reading: Reading, value: Value, path: Path, what: str, expected: Type) -> bool:
-    """Whether a value may stand where `expected` is asked; reported when it cannot."""
-    if value.is_literal:
-        try:
-            expected.check(value.evaluate({}))
-        except InvalidValue as error:
-            reading.report("TYP002", path, f"{what}: {error.message}", help=f"its type is {expected.text}")
-            return False
+def _is_misfit(value: Value, expected: Type) -> bool:
+    """A value that certainly cannot stand where `expected` is asked."""
+    if not value.is_literal:
+        return value.type.fits(expected) is not None
+    try:
+        expected.check(value.evaluate({}))
+    except InvalidValue:
         return True
-    why_not = value.type.fits(expected)
-    if why_not is not None:
-        reading.report("TYP003", path, f"{what} is {expected.text}, but this is {value.type.text}: {why_not}")
-        return False
-    return True
+    return False
 
 
 def read_guard(reading: Reading, node: Json, path: Path, scope: Scope) -> Expression | None:
@@ -106,7 +110,7 @@ def read_guard(reading: Reading, node: Json, path: Path, scope: Scope) -> Expres
     try:
         return parse_guard(node, scope.environment, path)
     except ExpressionProblem as problem:
-        _report_expression(reading, problem, (*path, *getattr(problem, "at", ())), scope)
+        _report_expression(reading, problem, path, scope)
         return None
 
 
@@ -180,19 +184,17 @@ def read_repetition(fields: Fields, scope: Scope) -> Repetition:
         for_each = read_value(reading, fields["for_each"], path, scope, "`for_each`", parse_type("array", {}))
         if "as" in fields:
             as_name = reading.read_scope_name(fields["as"], fields.at("as"), "`as`", scope.taken) or "item"
+        elif as_name in scope.taken:
+            message = "`item`, the default name of an element, is already a name in this scope"
+            reading.report("NAM001", path, message, help="name the element: as: …", is_about_key=True)
+        environment = scope.environment
         if for_each is not None:
-            scope = Scope(scope.environment.with_item(as_name, for_each), scope.taken, scope.out_of_reach)
+            environment = environment.with_item(as_name, for_each)
         else:
-            scope = Scope(
-                scope.environment.with_item(as_name, _unknown_list()), scope.taken, scope.out_of_reach
-            )
+            environment = environment.with_name(as_name, ANY)
+        scope = Scope(environment, scope.taken, scope.out_of_reach)
     when = read_guard(reading, fields["when"], fields.at("when"), scope) if "when" in fields else None
     return Repetition(scope, when, for_each, as_name)
-
-
-def _unknown_list() -> Value:
-    """Stands for a list that has a problem of its own, so that its elements cause no more."""
-    return parse_value([], Environment({"input": ANY}), None, ())
 
 
 def check_input(

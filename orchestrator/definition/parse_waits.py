@@ -115,12 +115,13 @@ def _read_groups(fields: Fields, ids: set[str]) -> tuple[tuple[str, ...], ...]:
     reading = fields.reading
     path = fields.at("any_combination_of")
     groups = []
+    reading.names["condition"] = ids
     for index, node in enumerate(
         reading.read_list(fields["any_combination_of"], path, "`any_combination_of`") or []
     ):
         at = (*path, index)
-        reading.names["condition"] = ids
         groups.append(reading.read_references(node, at, "condition", "a group of conditions"))
+    reading.names["condition"] = ()
     return tuple(group for group in groups if group)
 
 

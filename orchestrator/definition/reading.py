@@ -70,6 +70,7 @@ _KINDS = {
     "join": ("a join", "REF020"),
     "rpc": ("an RPC", ""),
     "type": ("a type", ""),
+    "condition": ("a condition", "REF021"),
 }
 
 

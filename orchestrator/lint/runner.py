@@ -19,7 +19,8 @@ STANDARD_INPUT = "-"
 def lint_paths(paths: Iterable[str | Path], *, has_handlers: bool = False) -> list[Problem]:
     """All problems of files and of every `*.flow.yaml` under directories, in file order.
 
-    `-` is standard input. With `has_handlers` the handlers are imported and checked too. A directory without flows is a usage error.
+    `-` is standard input. With `has_handlers` the handlers are imported and checked too.
+    A directory without flows is a usage error.
     """
     problems: list[Problem] = []
     flows: list[Flow] = []
