@@ -74,6 +74,18 @@ class WaitSkipped(_Change, frozen=True, tag="wait_skipped"):
     attempts: int
 
 
+class LocksTaken(_Change, frozen=True, tag="locks_taken"):
+    execution_id: str
+    locks: tuple[str, ...]
+    due_at: datetime
+
+
+class LocksAwaited(_Change, frozen=True, tag="locks_awaited"):
+    execution_id: str
+    locks: tuple[str, ...]
+    order: int
+
+
 class AttemptFailed(_Change, frozen=True, tag="attempt_failed"):
     """A retry is scheduled for `due_at`."""
 
@@ -210,6 +222,8 @@ Change: TypeAlias = (
     | TimersFired
     | WaitSatisfied
     | WaitSkipped
+    | LocksTaken
+    | LocksAwaited
     | AttemptFailed
     | SkipRemembered
     | RetryDue

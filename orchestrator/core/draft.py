@@ -22,7 +22,9 @@ from orchestrator.core.evolve import (
     skipped,
     taken_messages,
     wait_queues,
+    waiting_for_locks,
     with_fired_timers,
+    with_locks,
 )
 from orchestrator.core.rounds import DraftRounds
 from orchestrator.core.state import (
@@ -93,6 +95,8 @@ class Draft:
         self.is_completing = run.is_completing
         self.dirty_queues: dict[QueueKey, None] = {}
         """Queues that got messages since the waits were last looked at."""
+        self.released_locks: dict[str, None] = {}
+        self._locks: dict[str, str | None] = {}
         self._executions: dict[str, Execution | None] = {}
         self._queues: dict[QueueKey, DraftQueue] = {}
         self._waiters: dict[QueueKey, list[str]] = {}
@@ -237,6 +241,7 @@ class Draft:
     ) -> None:
         """The caller tells `rounds.end` what it reported and started."""
         self.changes.append(c.StepEnded(execution.id, how, failure, decision))
+        self._release_locks(execution.id)
         self._executions[execution.id] = None
         self._active_count -= 1
 
@@ -255,8 +260,36 @@ class Draft:
 
     def _put(self, change: c.Change, execution: Execution) -> Execution:
         self.changes.append(change)
+        if not execution.locks:
+            self._release_locks(execution.id)
         self._executions[execution.id] = execution
         return execution
+
+    # --- Locks ---
+
+    def lock_holder(self, lock: str) -> str | None:
+        return self._locks[lock] if lock in self._locks else self.run.locks.get(lock)
+
+    def waiting_for_lock(self, lock: str) -> list[Execution]:
+        """Longest waiting first."""
+        waiters = self._alive(dict(self.run.lock_waiters.get(lock, {})))
+        return [execution for execution in waiters if execution.wanted_locks]
+
+    def take_locks(self, execution: Execution, locks: tuple[str, ...]) -> None:
+        change = c.LocksTaken(execution.id, locks, self.at)
+        self._put(change, with_locks(execution, change))
+        self._locks.update(dict.fromkeys(locks, execution.id))
+
+    def await_locks(self, execution: Execution, locks: tuple[str, ...]) -> None:
+        change = c.LocksAwaited(execution.id, locks, self._next_order)
+        self._next_order += 1
+        self._put(change, waiting_for_locks(execution, change))
+
+    def _release_locks(self, execution_id: str) -> None:
+        execution = self.execution(execution_id)
+        for lock in execution.locks if execution else ():
+            self._locks[lock] = None
+            self.released_locks[lock] = None
 
     # --- Messages ---
 

@@ -108,6 +108,14 @@ class WaitForFailed(Struct, frozen=True, kw_only=True, tag=True):
     """When this attempt was handed to the handler (rule 147); None: at `at`."""
 
 
+class LocksRequested(Struct, frozen=True, kw_only=True, tag=True):
+    """An attempt of a method with `locks` is about to be handed out."""
+
+    at: datetime
+    execution_id: str
+    attempt: int
+
+
 class ExecuteSucceeded(Struct, frozen=True, kw_only=True, tag=True):
     """Execute returned; for a step without `execute`: its decision is due (`result` null)."""
 
@@ -187,6 +195,7 @@ Event: TypeAlias = (
     RunStarted
     | WaitForSucceeded
     | WaitForFailed
+    | LocksRequested
     | ExecuteSucceeded
     | ExecuteFailed
     | TimerDue

@@ -38,11 +38,16 @@ def evolve(run: Run, changes: Iterable[c.Change]) -> None:
 def rebuild_indexes(run: Run) -> None:
     """Derive the indexes of a run loaded from rows."""
     run.by_step, run.by_origin, run.by_round, run.waiters = {}, {}, {}, {}
+    run.locks, run.lock_waiters = {}, {}
     for execution in run.executions.values():
         _index(run, execution)
     waiting = [e for e in run.executions.values() if e.phase is Phase.WAITING and e.wait is not None]
     for execution in sorted(waiting, key=lambda e: e.wait.order if e.wait else 0):
         _index_wait(run, execution)
+    for execution in sorted(run.executions.values(), key=lambda e: e.lock_order):
+        run.locks.update(dict.fromkeys(execution.locks, execution.id))
+        for lock in execution.wanted_locks:
+            run.lock_waiters.setdefault(lock, OrderedDict())[execution.id] = None
 
 
 # --- How one change alters one execution --------------------------------------------------------------------
@@ -52,6 +57,7 @@ def accepted(execution: Execution, change: c.WaitAccepted) -> Execution:
     wait = Wait(change.order, change.combinator, change.conditions, change.groups)
     return replace(
         execution,
+        locks=(),
         phase=Phase.WAITING,
         due_at=change.due_at,
         wait=wait,
@@ -99,6 +105,7 @@ def skipped(execution: Execution, change: c.WaitSkipped) -> Execution:
 def retried(execution: Execution, change: c.AttemptFailed) -> Execution:
     return replace(
         execution,
+        locks=(),
         attempt=execution.attempt + 1,
         due_at=change.due_at,
         last_failure=change.failure,
@@ -117,6 +124,14 @@ def recovered(execution: Execution, failure: Failure, attempts: int) -> Recovere
         step_execution_id=execution.id,
         progress="NOT_COMPLETED" if has_started else "NOT_STARTED",
     )
+
+
+def with_locks(execution: Execution, change: c.LocksTaken) -> Execution:
+    return replace(execution, locks=change.locks, wanted_locks=(), due_at=change.due_at)
+
+
+def waiting_for_locks(execution: Execution, change: c.LocksAwaited) -> Execution:
+    return replace(execution, wanted_locks=change.locks, lock_order=change.order, due_at=None)
 
 
 def taken_messages(execution: Execution) -> dict[QueueKey, list[QueuedMessage]]:
@@ -154,6 +169,7 @@ def reports_seen(condition: PendingCondition, reports: Sequence[BranchReport]) -
 def begin_execute(execution: Execution, due_at: datetime) -> Execution:
     return replace(
         execution,
+        locks=(),
         phase=Phase.EXECUTE,
         due_at=due_at,
         attempt=1,
@@ -180,6 +196,7 @@ def _queue_step(run: Run, change: c.StepQueued) -> None:
 
 
 def _accept_wait(run: Run, change: c.WaitAccepted) -> None:
+    _release_locks(run, change.execution_id)
     execution = accepted(run.executions[change.execution_id], change)
     run.executions[change.execution_id] = execution
     run.next_order = change.order + 1
@@ -204,11 +221,34 @@ def _satisfy_wait(run: Run, change: c.WaitSatisfied) -> None:
 
 
 def _skip_wait(run: Run, change: c.WaitSkipped) -> None:
+    _release_locks(run, change.execution_id)
     run.executions[change.execution_id] = skipped(run.executions[change.execution_id], change)
 
 
 def _retry(run: Run, change: c.AttemptFailed) -> None:
+    _release_locks(run, change.execution_id)
     run.executions[change.execution_id] = retried(run.executions[change.execution_id], change)
+
+
+def _take_locks(run: Run, change: c.LocksTaken) -> None:
+    before = run.executions[change.execution_id]
+    for lock in before.wanted_locks:
+        _discard(run.lock_waiters, lock, before.id)
+    run.executions[before.id] = with_locks(before, change)
+    run.locks.update(dict.fromkeys(change.locks, before.id))
+
+
+def _await_locks(run: Run, change: c.LocksAwaited) -> None:
+    execution = waiting_for_locks(run.executions[change.execution_id], change)
+    run.executions[execution.id] = execution
+    run.next_order = change.order + 1
+    for lock in execution.wanted_locks:
+        run.lock_waiters.setdefault(lock, OrderedDict())[execution.id] = None
+
+
+def _release_locks(run: Run, execution_id: str) -> None:
+    for lock in run.executions[execution_id].locks:
+        run.locks.pop(lock, None)
 
 
 def _remember_skip(run: Run, change: c.SkipRemembered) -> None:
@@ -226,7 +266,10 @@ def _begin_timeout_handler(run: Run, change: c.TimeoutHandlerBegun) -> None:
 
 
 def _end_step(run: Run, change: c.StepEnded) -> None:
+    _release_locks(run, change.execution_id)
     execution = run.executions.pop(change.execution_id)
+    for lock in execution.wanted_locks:
+        _discard(run.lock_waiters, lock, execution.id)
     run.skips.pop(change.execution_id, None)
     _unindex_wait(run, execution)
     _discard(run.by_step, execution.step, execution.id)
@@ -311,6 +354,7 @@ def _close(run: Run, change: c.RunClosed) -> None:
     run.status, run.closed_at, run.error = Status(change.status), change.at, change.error
     run.executions, run.rounds, run.skips = {}, {}, {}
     run.by_step, run.by_origin, run.by_round, run.waiters = {}, {}, {}, {}
+    run.locks, run.lock_waiters = {}, {}
     if run.status is not Status.COMPLETED:
         run.outputs = []
 
@@ -368,6 +412,8 @@ _APPLY: dict[type, Callable[[Run, Any], None]] = {
     c.TimersFired: _fire_timers,
     c.WaitSatisfied: _satisfy_wait,
     c.WaitSkipped: _skip_wait,
+    c.LocksTaken: _take_locks,
+    c.LocksAwaited: _await_locks,
     c.AttemptFailed: _retry,
     c.SkipRemembered: _remember_skip,
     c.RetryDue: _make_retry_due,

@@ -23,8 +23,10 @@ def _check_executions(run: Run) -> None:
                 continue
             assert execution.wait is not None, f"{key} waits for nothing"
             assert execution.wait.results is None, f"{key} waits, but its wait is over"
-        else:
+        elif not execution.wanted_locks:
             assert execution.due_at is not None, f"{key} is never due"
+        for lock in execution.locks:
+            assert run.locks.get(lock) == key, f"{key} holds {lock}, but the run says {run.locks.get(lock)}"
 
 
 def _check_queues(run: Run) -> None:

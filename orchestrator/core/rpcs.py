@@ -10,6 +10,7 @@ from orchestrator.core.evaluation import checked, evaluate
 from orchestrator.core.events import RpcCalled
 from orchestrator.core.failing import MethodFails
 from orchestrator.core.frame import Frame
+from orchestrator.core.locks import require_free
 from orchestrator.core.state import Execution, Phase, Run
 from orchestrator.definition.model import Decision, Flow, Json, Rpc
 from orchestrator.errors import HandlerFailed, InvalidValue, NotActive, NotFound, Rejected
@@ -88,6 +89,7 @@ def _decide(draft: Draft, rpc: Rpc, event: RpcCalled) -> Json:
         input=check_rpc_input(rpc, event.input, has_input=event.has_input),
     )
     result = _checked_result(rpc, event.result)
+    require_free(draft, rpc.locks, Frame(draft, caller), f"RPC {rpc.name}")
     apply_handler_effects(draft, rpc.handler, event.effects)
     frame = Frame(draft, caller, {rpc.result.name: result})
     if not rpc.decisions:

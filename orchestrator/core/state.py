@@ -154,6 +154,11 @@ class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The branches it is inside, outermost first."""
     faces: dict[str, str] = {}
     """Round faced, by join."""
+    locks: tuple[str, ...] = ()
+    """Attribute locks held for the current attempt."""
+    wanted_locks: tuple[str, ...] = ()
+    """Waits for these locks; then it is not due."""
+    lock_order: int = 0
     options_path: tuple[str | int, ...] | None = None
     """Where in the definition the movement or route stands whose `options` this execution runs under."""
 
@@ -221,5 +226,9 @@ class Run(Struct):
     by_origin: dict[str, dict[str, None]] = field(default_factory=dict)
     waiters: dict[QueueKey, OrderedDict[str, None]] = field(default_factory=dict)
     """Waiting executions by channel (or by round, as `(round, None)`), oldest accepted wait first."""
+    locks: dict[str, str] = field(default_factory=dict)
+    """Execution that holds each lock."""
+    lock_waiters: dict[str, OrderedDict[str, None]] = field(default_factory=dict)
+    """Executions that want each lock, longest waiting first."""
     by_round: dict[str, dict[str, None]] = field(default_factory=dict)
     """Executions inside each round."""

@@ -26,6 +26,8 @@ from orchestrator.definition.model import (
 class TaskKind(StrEnum):
     EVALUATE_WAIT = "evaluate_wait"
     """No handler: report WaitForSucceeded without a wait."""
+    TAKE_LOCKS = "take_locks"
+    """The method has locks: report LocksRequested; when it holds them it is due again."""
     CALL_WAIT_FOR = "call_wait_for"
     FIRE_TIMER = "fire_timer"
     DECIDE = "decide"
@@ -38,6 +40,8 @@ def task_of(flow: Flow, execution: Execution) -> TaskKind:
     step = step_of(flow, execution)
     if execution.phase is Phase.WAITING:
         return TaskKind.FIRE_TIMER
+    if not execution.locks and method_options(flow, execution).locks:
+        return TaskKind.TAKE_LOCKS
     if execution.phase is Phase.WAIT_FOR:
         has_handler = step.wait_for is not None and step.wait_for.handler is not None
         return TaskKind.CALL_WAIT_FOR if has_handler else TaskKind.EVALUATE_WAIT

@@ -20,6 +20,7 @@ from orchestrator.core.events import (
     ExecuteFailed,
     ExecuteSucceeded,
     Failure,
+    LocksRequested,
     MessagesPublished,
     RetryHastened,
     RpcCalled,
@@ -33,6 +34,7 @@ from orchestrator.core.events import (
 from orchestrator.core.evolve import evolve, recovered
 from orchestrator.core.failing import MethodFails, invalid_result
 from orchestrator.core.frame import Frame
+from orchestrator.core.locks import grant_released_locks, take_locks
 from orchestrator.core.publishing import publish_from_client
 from orchestrator.core.retry import next_attempt_at
 from orchestrator.core.rpcs import call_rpc
@@ -67,6 +69,7 @@ def _settle(draft: Draft) -> None:
     """Every wait that holds now ends; then the run completes if that was asked for and nothing is active."""
     Settling(draft, _enter_execute).run()
     if draft.is_open:
+        grant_released_locks(draft)
         draft.rounds.flush()
     if draft.is_open and draft.is_completing and draft.active_count == 0:
         draft.close(Status.COMPLETED)
@@ -110,6 +113,12 @@ def _accept_wait(draft: Draft, event: WaitForSucceeded) -> None:
     if skipped:
         left = (c for index, c in enumerate(wait.conditions) if index not in skipped)
         draft.fire_timers(accepted, skipped, next_timer(left))
+
+
+def _take_locks(draft: Draft, event: LocksRequested) -> None:
+    execution = draft.execution(event.execution_id)
+    if execution is not None and execution.attempt == event.attempt and not execution.locks:
+        take_locks(draft, execution)
 
 
 def _succeed(draft: Draft, event: ExecuteSucceeded) -> None:
@@ -231,7 +240,7 @@ def _take_decision(
 
 def _fail_attempt(draft: Draft, event: Event, failure: Failure) -> None:
     """A handler succeeded, but what it gave is not accepted, or an expression failed."""
-    assert isinstance(event, WaitForSucceeded | ExecuteSucceeded)
+    assert isinstance(event, WaitForSucceeded | ExecuteSucceeded | LocksRequested)
     execution = draft.execution(event.execution_id)
     assert execution is not None
     _fail_method(draft, execution, failure)
@@ -289,6 +298,7 @@ _HANDLE: dict[type, Callable[[Draft, Any], None]] = {
     RunStarted: _start,
     WaitForSucceeded: _accept_wait,
     WaitForFailed: _fail,
+    LocksRequested: _take_locks,
     ExecuteSucceeded: _succeed,
     ExecuteFailed: _fail,
     TimerDue: _fire_timers,

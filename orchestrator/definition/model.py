@@ -217,7 +217,7 @@ class WaitFor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetAttribute:
-    """One write; with `key` one entry of a map; a value that is null deletes (a map without key: all entries)."""
+    """One write; with `key` one entry of a map; a null value deletes (a map without key: all entries)."""
 
     attribute: str
     key: Value | None = None
@@ -361,6 +361,8 @@ class Rpc:
     input: Type | None = None
     output: Type | None = None
     handler: Handler | None = None
+    locks: tuple[Lock, ...] = ()
+    """Also without a handler; the handler's own `locks` are these."""
     result: Result = Result()
     let: tuple[tuple[str, Value], ...] = ()
     decisions: tuple[Decision, ...] = ()

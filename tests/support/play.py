@@ -16,6 +16,7 @@ from orchestrator.core.events import (
     Failure,
     HandlerEffects,
     HandlerWait,
+    LocksRequested,
     Message,
     MessagesPublished,
     RpcCalled,
@@ -89,6 +90,8 @@ class Play:
                 event = TimerDue(at=at, execution_id=id)
             case TaskKind.DECIDE:
                 event = ExecuteSucceeded(at=at, execution_id=id, attempt=attempt)
+            case TaskKind.TAKE_LOCKS:
+                event = LocksRequested(at=at, execution_id=id, attempt=attempt)
             case _:
                 return False
         return bool(self.send(event))
