@@ -226,16 +226,15 @@ def _misfit(value: Value, expected: Type) -> tuple[Value, str, Path] | None:
         try:
             expected.check(value.value)
         except InvalidValue as error:
-            return value, error.message, tuple(error.data.get("at", ()))
-        return None
-    message = value.type.fits(expected)
-    if message is None:
+            reason = str(error.data.get("reason", error.message))
+            return value, reason, tuple(error.data.get("at", ()))
         return None
     for part, asked in _parts(value, expected):
         inner = _misfit(part, asked)
         if inner is not None:
             return inner
-    return value, message, ()
+    message = value.type.fits(expected)
+    return None if message is None else (value, message, ())
 
 
 def _parts(value: Value, expected: Type) -> list[tuple[Value, Type]]:

@@ -112,6 +112,8 @@ class _Inference:
             return self._names.lets[name]
         if name in self._names.kinds:
             return Read(node.at, (name,)), replace(self._names.kinds[name], place=(name,))
+        if name in _TYPE_NAMES:
+            return node, Kind("type")
         if name in self._names.hidden:
             raise self._problem(node, self._names.hidden[name])
         known = [*variables, *self._names.lets, *self._names.kinds]
@@ -386,6 +388,7 @@ class _Inference:
         return ExpressionProblem(message, *span_of(node, self._text), help)
 
 
+_TYPE_NAMES = frozenset({"bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type"})
 _OPERATORS = ("+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=")
 _SPECIAL = {
     **{f"_{operator}_": _Inference._operator for operator in _OPERATORS},

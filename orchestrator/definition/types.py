@@ -45,7 +45,7 @@ class Type:
         except Misfit as misfit:
             place = show_place(misfit.at)
             message = f"at {place}: {misfit.message}" if place else misfit.message
-            raise InvalidValue(message, at=list(misfit.at), type=self.text) from None
+            raise InvalidValue(message, at=list(misfit.at), reason=misfit.message, type=self.text) from None
         except RecursionError:
             raise InvalidValue("the value is nested too deeply, or contains itself", type=self.text) from None
 

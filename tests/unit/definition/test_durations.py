@@ -104,8 +104,8 @@ def test_a_time_is_read_from_rfc_3339_and_epoch_seconds(written: Any, expected: 
         None,
         True,
         1e20,
-    ]
-    + ["2026-01-31T09:00:00+25:00"],
+        "2026-01-31T09:00:00+25:00",
+    ],
 )
 def test_what_is_no_time_is_refused(written: Any) -> None:
     with pytest.raises(ValueError, match=r"time|years"):
