@@ -53,5 +53,6 @@ def place(tmp_path: Path) -> Place:
     place = Place(tmp_path)
     place.write("flows/hello.flow.yaml", HELLO)
     place.write("flows/ask.flow.yaml", ASK)
+    place.write("handlers/__init__.py", "")
     place.write("handlers/hello.py", HELLO_HANDLERS)
     return place
