@@ -1,0 +1,114 @@
+"""What an element of a flow reads, writes and leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from orchestrator.definition.model import (
+    Decision,
+    Flow,
+    ForceCompleteIfChannelsEmpty,
+    GoTo,
+    GoToMany,
+    Movement,
+    Rpc,
+    Step,
+)
+from orchestrator.definition.values import Value
+
+
+def iterate_values(element: Any) -> Iterator[Value]:
+    """All values and expressions inside a part of the model."""
+    if isinstance(element, Value):
+        yield element
+    elif isinstance(element, tuple):
+        for item in element:
+            yield from iterate_values(item)
+    elif is_dataclass(element):
+        for each in fields(element):
+            if each.name not in ("path", "type", "input_type"):
+                yield from iterate_values(getattr(element, each.name))
+
+
+def read_paths(element: Any) -> frozenset[tuple[str, ...]]:
+    """Static paths that the expressions of a part of the model read."""
+    return frozenset(path for value in iterate_values(element) for path in value.reads)
+
+
+def read_names(element: Any, kind: str) -> list[str]:
+    """Names directly below `attributes`, `channels`, … that a part of the model reads, sorted."""
+    return sorted({path[1] for path in read_paths(element) if len(path) > 1 and path[0] == kind})
+
+
+def reads_messages_of(paths: frozenset[tuple[str, ...]], condition_id: str) -> bool:
+    """True when one of `paths` reads what the condition took: messages, reports, outputs."""
+    contents = {"messages", "message", "by_branch", "output", "outputs"}
+    for path in paths:
+        if path[:1] != ("wait",) or (len(path) > 1 and path[1] != condition_id):
+            continue
+        if len(path) < 3 or path[2] in contents:
+            return True
+    return False
+
+
+def with_otherwise(decisions: Sequence[Decision]) -> Iterator[tuple[str, Decision, Decision | None]]:
+    """Each decision and each `otherwise` inside: `("2", decision, None)`, `("2/otherwise", inner, outer)`."""
+    for number, decision in enumerate(decisions, start=1):
+        name, parent = str(number), None
+        current: Decision | None = decision
+        while current is not None:
+            yield name, current, parent
+            name, parent, current = f"{name}/otherwise", current, otherwise_of(current)
+
+
+def otherwise_of(decision: Decision) -> Decision | None:
+    match decision.outcome:
+        case GoToMany(otherwise=otherwise):
+            return otherwise
+        case ForceCompleteIfChannelsEmpty(otherwise=otherwise):
+            return otherwise
+        case _:
+            return None
+
+
+def movements_of(decision: Decision) -> tuple[Movement, ...]:
+    """The movements of the decision itself, those of an `otherwise` not counted."""
+    match decision.outcome:
+        case GoTo(movement=movement):
+            return (movement,)
+        case GoToMany(movements=movements):
+            return movements
+        case _:
+            return ()
+
+
+def next_steps(element: Step | Rpc) -> list[str]:
+    """Targets of movements and of the failure route, in the order written, each once."""
+    targets = [
+        movement.step
+        for _, decision, _ in with_otherwise(element.decisions)
+        for movement in movements_of(decision)
+    ]
+    if isinstance(element, Step) and element.on_failure is not None:
+        targets.append(element.on_failure.step)
+    return list(dict.fromkeys(targets))
+
+
+def steps_in_reading_order(flow: Flow) -> list[str]:
+    """Depth first from the start step, then from RPCs and the timeout handler, then whatever is left."""
+    seen: dict[str, None] = {}
+    roots = [flow.start] if flow.start is not None else []
+    for rpc in flow.rpcs.values():
+        roots += next_steps(rpc)
+    if flow.on_timeout is not None:
+        roots += next_steps(flow.on_timeout)
+    stack = [*reversed([*roots, *flow.steps])]
+    while stack:
+        name = stack.pop()
+        if name in seen or name not in flow.steps:
+            continue
+        seen[name] = None
+        stack += reversed(next_steps(flow.steps[name]))
+    return list(seen)

@@ -1,0 +1,374 @@
+"""Writes the cards: what a step waits for, does, and decides, in short lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestrator.definition.model import (
+    Combinator,
+    DeadEnd,
+    Decision,
+    Flow,
+    ForceComplete,
+    ForceCompleteIfChannelsEmpty,
+    ForceFail,
+    GoTo,
+    GoToMany,
+    GracefulComplete,
+    Handler,
+    Movement,
+    Publish,
+    Report,
+    Rpc,
+    SetAttribute,
+    Step,
+    WaitFor,
+)
+from orchestrator.graph.labels import duration_text, empty_words, remaining_guard, value_text
+from orchestrator.graph.query import read_names, with_otherwise
+from orchestrator.render.cards import Card, Entry, Row, Tap
+from orchestrator.render.metrics import shorten, wrap
+from orchestrator.render.overlay import MarkState, RunOverlay
+from orchestrator.render.style import NAME_SIZE, SMALL_SIZE, TEXT_SIZE, WRAP_WIDTH
+from orchestrator.render.wait_rows import wait_entries
+
+_FINAL_TONES = {
+    GracefulComplete: "graceful",
+    ForceComplete: "forced",
+    ForceFail: "failed",
+    DeadEnd: "dead_end",
+    ForceCompleteIfChannelsEmpty: "forced",
+}
+
+
+def movement_multiplicity(movement: Movement) -> str:
+    return f"× each {movement.as_name}" if movement.for_each is not None else ""
+
+
+class Pen:
+    """Knows the flow, the layers and the run; one card at a time."""
+
+    def __init__(self, flow: Flow, layers: frozenset[str], overlay: RunOverlay | None) -> None:
+        self._flow = flow
+        self._layers = layers
+        self._overlay = overlay
+        self._colors = {name: str(number) for number, name in enumerate(flow.channels)}
+
+    # --- Cards ---
+
+    def step_card(self, step: Step) -> Card:
+        rows = []
+        if step.wait_for is not None:
+            rows.append(self._wait_row(step, step.wait_for))
+        rows.append(self._title_row(step))
+        rows += self._status_rows(step.name)
+        rows += self._failure_rows(step)
+        rows += self._decision_rows(step.name, step.decisions)
+        state = ""
+        if self._overlay is not None:
+            state = self._overlay.state_of(step.name) or "unreached"
+        return Card(f"step:{step.name}", "step", tuple(rows), step.description or step.name, state)
+
+    def rpc_card(self, rpc: Rpc) -> Card:
+        called = Entry("a client calls", "entry", SMALL_SIZE, 600, icon="client")
+        head = Row("entry", (called,), "in", "entry", title="remote procedure call")
+        body = Row(
+            "title", (*self._name_entries(rpc.name, rpc.description), *_handler_entries(rpc.handler)), "t"
+        )
+        effects = self._may_rows(rpc.handler)
+        rows = (head, body, *effects, *self._decision_rows(f"rpc:{rpc.name}", rpc.decisions))
+        return Card(f"rpc:{rpc.name}", "rpc", rows, rpc.description or rpc.name)
+
+    def timeout_card(self, handler: Step) -> Card:
+        after = (
+            duration_text(self._flow.timeout.after)
+            if self._flow.timeout is not None
+            else "the start's timeout"
+        )
+        called = Entry(f"the run is open after {after}", "entry", SMALL_SIZE, 600, icon="clock")
+        head = Row("entry", (called,), "in", "entry", title="timeout of the run")
+        names = self._name_entries("on timeout", handler.description)
+        body = Row("title", (*names, *_handler_entries(handler.execute)), "t")
+        rows = (
+            head,
+            body,
+            *self._may_rows(handler.execute),
+            *self._decision_rows("on_timeout", handler.decisions),
+        )
+        return Card(
+            "timeout_handler:on_timeout", "timeout_handler", rows, "runs once when the run's time is over"
+        )
+
+    # --- Rows ---
+
+    def _wait_row(self, step: Step, wait: WaitFor) -> Row:
+        entries = [*wait_entries(wait, "channels" in self._layers), *self._effect_entries(wait.effects)]
+        if "attributes" in self._layers:
+            entries += self._read_entries((wait.conditions, wait.effects))
+        title = (
+            "waits before it runs"
+            if wait.combinator is not Combinator.NONE
+            else "commits effects before it runs"
+        )
+        return Row("wait", tuple(entries), "w", "wait", f"wait:{step.name}", title)
+
+    def _title_row(self, step: Step) -> Row:
+        entries = [*self._name_entries(step.name, step.description), *_handler_entries(step.execute)]
+        first, *others = entries
+        tap = Tap(f"failure:{step.name}", True, "execute_failure", f"{step.name} recovers")
+        if "failure" in self._layers and self._is_recovery(step.name):
+            first = Entry(first.text, first.tone, first.size, first.weight, tap=tap)
+        entries = [first, *others, *self._may_entries(step.execute)]
+        if "attributes" in self._layers:
+            entries += self._read_entries((step.let, step.decisions, step.execute))
+        done = self._overlay.done_count(step.name) if self._overlay is not None else 0
+        badge = f"×{done}" if done else ""
+        return Row("title", tuple(entries), "t", badge=badge)
+
+    def _is_recovery(self, name: str) -> bool:
+        routes = (step.on_failure for step in self._flow.steps.values())
+        return any(route is not None and route.step == name for route in routes)
+
+    def _name_entries(self, name: str, description: str) -> list[Entry]:
+        lines = wrap(description, WRAP_WIDTH, SMALL_SIZE, max_lines=5)
+        names = wrap(name, 280, NAME_SIZE, 700)
+        return [Entry(part, "ink", NAME_SIZE, 700) for part in names] + [
+            Entry(line, "muted", SMALL_SIZE) for line in lines
+        ]
+
+    def _may_rows(self, handler: Handler | None) -> list[Row]:
+        entries = self._may_entries(handler)
+        return [Row("effects", tuple(entries), "e")] if entries else []
+
+    def _may_entries(self, handler: Handler | None) -> list[Entry]:
+        """Effects that the handler makes itself."""
+        if handler is None or handler.may is None:
+            return []
+        may = handler.may
+        entries = [
+            self._publish_entry(name, "may publish ") for name in may.publish if "channels" in self._layers
+        ]
+        if "attributes" in self._layers:
+            entries += [_set_entry(name, f"may set {name}") for name in may.set]
+        entries += [Entry(f"may cancel {name}", "muted", SMALL_SIZE, icon="cancel") for name in may.cancel]
+        return entries
+
+    def _read_entries(self, element: object) -> list[Entry]:
+        return [
+            Entry(
+                f"reads {name}",
+                "attribute",
+                SMALL_SIZE,
+                tap=Tap(f"attribute:{name}", True, "read", f"reads {name}"),
+            )
+            for name in read_names(element, "attributes")
+        ]
+
+    def _failure_rows(self, step: Step) -> list[Row]:
+        route = step.on_failure
+        if route is None or "failure" not in self._layers:
+            return []
+        tap = Tap(f"failure:{route.step}", False, "execute_failure", f"failure of {step.name} → {route.step}")
+        entry = Entry(route.step, "failure", SMALL_SIZE, 600, "alert", "on failure: ", tap=tap)
+        return [Row("failure", (entry,), "f", "failure", title=tap.title)]
+
+    def _status_rows(self, name: str) -> list[Row]:
+        if self._overlay is None:
+            return []
+        rows = []
+        for number, mark in enumerate(self._overlay.marks.get(name, ())):
+            if mark.state is MarkState.DONE and not mark.text:
+                continue
+            count = f"{mark.count} " if mark.count > 1 else ""
+            lines = wrap(
+                f"{count}{mark.state}" + (f": {mark.text}" if mark.text else ""),
+                WRAP_WIDTH,
+                SMALL_SIZE,
+                600,
+                4,
+            )
+            tone = "failed_run" if mark.state is MarkState.FAILED else mark.state.value
+            entries = tuple(Entry(line, tone, SMALL_SIZE, 600) for line in lines)
+            rows.append(Row("status", entries, f"s{number}", tone, title=mark.text))
+        return rows
+
+    # --- Decisions ---
+
+    def _decision_rows(self, name: str, decisions: Sequence[Decision]) -> list[Row]:
+        rows = []
+        is_choice = len(decisions) > 1
+        if is_choice:
+            hint = Entry("the first that holds", "muted", SMALL_SIZE - 1)
+            rows.append(
+                Row("one_of", (hint,), "o", "plain", title="exactly one of these is taken", is_choice=True)
+            )
+        for suffix, decision, parent in with_otherwise(decisions):
+            number, _, rest = suffix.partition("/")
+            port = "d" + number + "o" * rest.count("otherwise")
+            entries = self._decision_entries(decisions, int(number) - 1, decision, parent is not None)
+            taken = self._overlay.taken.get(f"{name}/{suffix}", 0) if self._overlay is not None else 0
+            tone = _FINAL_TONES.get(type(decision.outcome), "failed" if decision.reject is not None else "")
+            rows.append(
+                Row(
+                    "decision",
+                    tuple(entries),
+                    port,
+                    tone or "plain",
+                    f"decision:{name}/{suffix}",
+                    _decision_title(decisions, int(number) - 1, parent is not None),
+                    f"×{taken}" if taken else "",
+                    is_final=bool(tone),
+                    is_choice=is_choice,
+                )
+            )
+        return rows
+
+    def _decision_entries(
+        self, decisions: Sequence[Decision], index: int, decision: Decision, is_otherwise: bool
+    ) -> list[Entry]:
+        entries = []
+        guard = _guard_text(decisions, index, is_otherwise)
+        if guard:
+            entries += [
+                Entry(line, "guard", TEXT_SIZE, 600) for line in wrap(guard, WRAP_WIDTH, TEXT_SIZE, 600, 5)
+            ]
+        entries += self._effect_entries(decision.effects)
+        entries += [
+            Entry(f"cancel {', '.join(names)}{where}", "muted", SMALL_SIZE, icon="cancel")
+            for names, where in ((decision.cancel, ""), (decision.cancel_siblings, " beside it"))
+            if names
+        ]
+        if decision.cancel_round is not None:
+            entries.append(
+                Entry(f"cancel the round of {decision.cancel_round}", "muted", SMALL_SIZE, icon="cancel")
+            )
+        return entries + _outcome_entries(decision)
+
+    def _effect_entries(self, effects: Sequence[object]) -> list[Entry]:
+        entries = []
+        for effect in effects:
+            match effect:
+                case Publish() if "channels" in self._layers:
+                    suffix = _repeats(effect)
+                    if effect.key is not None:
+                        suffix = f"[{shorten(value_text(effect.key), 110, SMALL_SIZE)}]{suffix}"
+                    entries.append(self._publish_entry(effect.channel, "", suffix))
+                case SetAttribute() if "attributes" in self._layers:
+                    key = f"[{value_text(effect.key)}]" if effect.key is not None else ""
+                    text = f"set {effect.attribute}{key} = {value_text(effect.value)}"
+                    entries.append(_set_entry(effect.attribute, shorten(text, WRAP_WIDTH, SMALL_SIZE)))
+                case Report():
+                    tap = Tap(f"join:{effect.join}", False, "report", f"reports to {effect.join}")
+                    entries.append(Entry(effect.join, "join", SMALL_SIZE, 600, "join", "report to ", tap=tap))
+                case _:
+                    pass
+        return entries
+
+    def _publish_entry(self, channel: str, prefix: str, suffix: str = "") -> Entry:
+        ref = f"channel:{channel}"
+        tap = Tap(ref, False, "publish", f"publishes to {channel}")
+        return Entry(
+            prefix + channel + suffix,
+            "ink",
+            SMALL_SIZE,
+            600,
+            icon="publish",
+            pill=self._colors.get(channel, "0"),
+            tap=tap,
+        )
+
+
+def _set_entry(attribute: str, text: str) -> Entry:
+    tap = Tap(f"attribute:{attribute}", False, "write", f"writes {attribute}")
+    return Entry(text, "attribute", SMALL_SIZE, tap=tap)
+
+
+def _repeats(effect: Publish) -> str:
+    repeats = f" × each {effect.as_name}" if effect.for_each is not None else ""
+    return repeats + (" if …" if effect.when is not None else "")
+
+
+def _handler_entries(handler: Handler | None) -> list[Entry]:
+    if handler is None:
+        return []
+    parts = [f"ƒ {handler.name}"]
+    retry = handler.retry
+    if retry.maximum_attempts == 1:
+        parts.append("1 attempt")
+    elif retry.maximum_attempts > 1:
+        parts.append(f"{retry.maximum_attempts} attempts, {duration_text(retry.initial_interval)} apart")
+    lines = wrap(" · ".join(parts), WRAP_WIDTH, SMALL_SIZE)
+    return [Entry(line, "faint", SMALL_SIZE) for line in lines]
+
+
+def _guard_text(decisions: Sequence[Decision], index: int, is_otherwise: bool) -> str:
+    decision = decisions[index]
+    if is_otherwise:
+        return "if nothing is left to start" if isinstance(decision.outcome, GoToMany) else "if not empty"
+    parts = [f"chose {decision.choice}"] if decision.choice is not None else []
+    if decision.when is not None:
+        parts.append(f"when {' '.join(decision.when.text.split())}")
+    elif any(rival.choice == decision.choice for rival in decisions[:index]):
+        parts.append("otherwise")
+    return " ".join(parts)
+
+
+def _decision_title(decisions: Sequence[Decision], index: int, is_otherwise: bool) -> str:
+    if is_otherwise:
+        return "otherwise"
+    return remaining_guard(decisions, index) or "always"
+
+
+def _outcome_entries(decision: Decision) -> list[Entry]:
+    match decision.outcome:
+        case GoTo(movement=movement):
+            return [_movement_entry(movement, "arrow", "")]
+        case GoToMany(movements=movements, join=join):
+            word = f"start in parallel, as a round of {join}" if join else "start in parallel"
+            tap = Tap(f"join:{join}", False, "opens", f"opens a round of {join}") if join else None
+            head = Entry(word, "ink", TEXT_SIZE, 600, "fork", tap=tap)
+            return [head, *(_movement_entry(movement, "", "") for movement in movements)]
+        case GracefulComplete(output=output):
+            return _final_entries("complete when all else is done", "graceful", "complete", output)
+        case ForceComplete(output=output):
+            return _final_entries("complete now", "forced", "complete", output)
+        case ForceFail(reason=reason):
+            return _final_entries("fail the run", "failed", "fail", reason)
+        case DeadEnd():
+            return _final_entries("this branch ends", "dead_end", "end", None)
+        case ForceCompleteIfChannelsEmpty(channels=channels, output=output):
+            return _final_entries(f"complete now if {empty_words(channels)}", "forced", "complete", output)
+        case _:
+            return _reply_entries(decision)
+
+
+def _movement_entry(movement: Movement, icon: str, prefix: str) -> Entry:
+    repeats = ""
+    if movement.for_each is not None:
+        repeats = f" × each {movement.as_name} in {value_text(movement.for_each)}"
+    guard = f" when {movement.when.text.strip()}" if movement.when is not None else ""
+    text = shorten(prefix + movement.step + repeats + guard, WRAP_WIDTH, TEXT_SIZE)
+    return Entry(text, "ink", TEXT_SIZE, icon=icon, indent=0 if icon else 17)
+
+
+def _final_entries(words: str, tone: str, icon: str, value: object) -> list[Entry]:
+    lines = wrap(words, WRAP_WIDTH, TEXT_SIZE, 600)
+    entries = [Entry(lines[0], tone, TEXT_SIZE, 600, icon)]
+    entries += [Entry(line, tone, TEXT_SIZE, 600, indent=17) for line in lines[1:]]
+    if value is not None:
+        text = value_text(value)  # type: ignore[arg-type]
+        entries += [
+            Entry(line, "muted", SMALL_SIZE, indent=17)
+            for line in wrap(text, WRAP_WIDTH - 17, SMALL_SIZE, max_lines=2)
+        ]
+    return entries
+
+
+def _reply_entries(decision: Decision) -> list[Entry]:
+    """Of an RPC that starts nothing."""
+    if decision.reject is not None:
+        return _final_entries("reject the call", "failed", "fail", decision.reject)
+    if decision.returns is not None:
+        text = shorten(value_text(decision.returns), WRAP_WIDTH, TEXT_SIZE)
+        return [Entry(text, "ink", TEXT_SIZE, icon="reply", prefix="return ")]
+    return [Entry("return", "ink", TEXT_SIZE, icon="reply")]

@@ -1,0 +1,88 @@
+"""Diagrams as files: SVG, PNG, PDF, DOT, Mermaid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
+from orchestrator.definition.model import Flow
+from orchestrator.errors import UsageError
+from orchestrator.render.overlay import RunOverlay
+from orchestrator.render.shapes import Drawing, Label, iterate_flat
+from orchestrator.render.style import DEFAULT_LAYERS, LAYERS, THEMES, Direction, ThemeName
+
+Format: TypeAlias = Literal["svg", "png", "pdf", "dot", "mermaid"]
+FORMATS: tuple[Format, ...] = ("svg", "png", "pdf", "dot", "mermaid")
+PIXELS_PER_POINT = 2
+
+
+def render(
+    flow: Flow,
+    format: Format,
+    *,
+    theme: ThemeName = "light",
+    direction: Direction = "TB",
+    layers: frozenset[str] = DEFAULT_LAYERS,
+    legend: bool = False,
+    overlay: RunOverlay | None = None,
+) -> bytes:
+    """The diagram of `flow`; equal arguments give equal bytes. Text formats are UTF-8."""
+    _check("format", format, FORMATS)
+    _check("theme", theme, tuple(THEMES))
+    _check("direction", direction, ("TB", "LR"))
+    for layer in sorted(layers):
+        _check("layer", layer, tuple(sorted(LAYERS)))
+    if format == "dot":
+        from orchestrator.render.dot import write_dot
+
+        return write_dot(flow, theme, direction, layers, overlay).encode()
+    if format == "mermaid":
+        from orchestrator.render.mermaid import write_mermaid
+
+        return write_mermaid(flow, direction, layers, overlay).encode()
+    from orchestrator.render.content import compose
+    from orchestrator.render.paint import paint
+
+    drawing = paint(compose(flow, layers, overlay), theme, direction, legend)
+    return _WRITERS[format](drawing)
+
+
+def _check(what: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise UsageError(f"unknown {what} {given!r}; one of: {', '.join(known)}")
+
+
+def _svg(drawing: Drawing) -> bytes:
+    from orchestrator.render.svg import write_svg
+
+    return write_svg(drawing).encode()
+
+
+def _png(drawing: Drawing) -> bytes:
+    import resvg_py
+
+    from orchestrator.render.fonts import cjk_file, inter_file, is_beyond_inter
+    from orchestrator.render.svg import write_svg
+
+    needs_more = any(
+        is_beyond_inter(shape.text) for shape, _ in iterate_flat(drawing.shapes) if isinstance(shape, Label)
+    )
+    inter, cjk = inter_file(), cjk_file() if needs_more else None
+    picture = resvg_py.svg_to_bytes(
+        svg_string=write_svg(drawing),
+        zoom=PIXELS_PER_POINT,
+        # The system's fonts would make the picture differ from machine to machine.
+        skip_system_fonts=inter is not None and (cjk is not None or not needs_more),
+        font_files=[str(path) for path in (inter, cjk) if path is not None],
+        sans_serif_family="Inter",
+    )
+    return bytes(picture)
+
+
+def _pdf(drawing: Drawing) -> bytes:
+    from orchestrator.render.pdf import write_pdf
+
+    return write_pdf(drawing)
+
+
+_WRITERS: dict[str, Callable[[Drawing], bytes]] = {"svg": _svg, "png": _png, "pdf": _pdf}

@@ -1,0 +1,236 @@
+"""Where the cards and the arrows between them go: Graphviz's `dot`, run on boxes of known size.
+
+Coordinates are points, y grows downwards. The layout is that of the Graphviz port that comes with the
+package, so the same flow looks the same everywhere; a system `dot` only stands in where it is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from orchestrator.errors import OrchestratorError
+from orchestrator.render.cards import Card, Diagram, Link
+from orchestrator.render.metrics import text_width
+from orchestrator.render.shapes import Segment, rounded
+from orchestrator.render.style import SMALL_SIZE, Direction
+
+START_SIZE = 16.0
+LOOP_WIDTH = 22.0
+LAYOUT_TIMEOUT_SECONDS = 120
+
+
+class LayoutFailed(OrchestratorError):
+    """Graphviz is missing or failed."""
+
+    type = "layout"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """An arrow's line, and the middle of its label."""
+
+    link: Link
+    segments: tuple[Segment, ...]
+    tip: tuple[float, float]
+    neck: tuple[float, float]
+    label_at: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    boxes: dict[str, Box]
+    """By card ref, and `start`."""
+    curves: tuple[Curve, ...]
+
+
+def lay_out(diagram: Diagram, direction: Direction) -> Layout:
+    """Two passes: the second lets each arrow leave its row on the side that its target is on."""
+    layout = _parse(diagram, _run_dot(_layout_dot(diagram, direction, {})))
+    if direction == "LR":
+        return layout
+    sides = {}
+    for number, link in enumerate(diagram.links):
+        if link.source in layout.boxes and link.target in layout.boxes and link.port:
+            sides[number] = _side(layout.boxes[link.source], layout.boxes[link.target])
+    return _parse(diagram, _run_dot(_layout_dot(diagram, direction, sides)))
+
+
+def _side(source: Box, target: Box) -> str:
+    """`e` or `w`; `E`, `W` for an arrow back: it also arrives there."""
+    side = "e" if target.x + target.width / 2 >= source.x + source.width / 2 else "w"
+    return side if target.y > source.y else side.upper()
+
+
+def _layout_dot(diagram: Diagram, direction: Direction, sides: dict[int, str]) -> str:
+    lines = [
+        "digraph g {",
+        f"rankdir={direction}; nodesep=0.62; ranksep={0.78 if direction == 'TB' else 1.0}; splines=true;",
+        "node [shape=plain]; edge [arrowsize=0.8];",
+        f'"start" [shape=box, fixedsize=true, label="", width={START_SIZE / 72}, height={START_SIZE / 72}];',
+    ]
+    if not any(link.source == "start" for link in diagram.links):
+        lines.pop()
+    lines += [f'"{card.ref}" [label=<{_table(card)}>];' for card in diagram.cards]
+    cards = {card.ref: card for card in diagram.cards}
+    for number, link in enumerate(diagram.links):
+        if link.target in cards and (link.source == "start" or link.source in cards):
+            lines.append(_link_dot(number, link, cards, direction, sides.get(number, "")))
+    linked = {(link.source, link.target) for link in diagram.links}
+    for recovery, source in diagram.routes:
+        if source in cards and recovery in cards and (source, recovery) not in linked:
+            lines.append(f'"{source}" -> "{recovery}" [style=invis, weight=0];')
+    return "\n".join([*lines, "}"])
+
+
+def _link_dot(number: int, link: Link, cards: dict[str, Card], direction: Direction, side: str) -> str:
+    attributes = [f'id="{number}"', "weight=3"]
+    if link.source != "start":
+        attributes.append(f'tailport="{_tail_port(link, cards[link.source], direction, side)}"')
+    is_back = side in ("E", "W")
+    head = f"t:{side.lower()}" if is_back else "n" if direction == "TB" else "t:w"
+    attributes.append(f'headport="{head}"')
+    if link.label:
+        width = round(text_width(link.label, SMALL_SIZE, 600)) + 14
+        attributes.append(f'label=<<TABLE BORDER="0"><TR>{_cell("", width, 16)}</TR></TABLE>>')
+    return f'"{link.source}" -> "{link.target}" [{", ".join(attributes)}];'
+
+
+def _tail_port(link: Link, card: Card, direction: Direction, side: str) -> str:
+    if direction == "LR":
+        return f"{link.port}:e"
+    if card.rows[-1].port == link.port and side not in ("E", "W"):
+        return f"{link.port}:s"
+    return f"{link.port}:{side.lower()}" if side else link.port
+
+
+def _table(card: Card) -> str:
+    """An empty table of the card's exact size, with a port for each row."""
+    width = round(card.width)
+    rows = "".join(
+        "<TR>" + _cell(f' PORT="{row.port}"', width, round(card.row_height(row))) + "</TR>"
+        for row in card.rows
+    )
+    return f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0">{rows}</TABLE>'
+
+
+def _cell(port: str, width: int, height: int) -> str:
+    return f'<TD{port} FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="{height}"></TD>'
+
+
+def _run_dot(text: str) -> dict[str, Any]:
+    program = _find_dot()
+    try:
+        done = subprocess.run(
+            [program, "-Kdot", "-Tjson"],
+            input=text.encode(),
+            capture_output=True,
+            timeout=LAYOUT_TIMEOUT_SECONDS,
+            check=True,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise LayoutFailed(
+            f"{program}: no layout in {LAYOUT_TIMEOUT_SECONDS} s; show fewer layers"
+        ) from error
+    except (OSError, subprocess.CalledProcessError) as error:
+        detail = getattr(error, "stderr", b"") or str(error).encode()
+        raise LayoutFailed(f"{program} failed: {detail.decode(errors='replace').strip()}") from error
+    parsed: dict[str, Any] = json.loads(done.stdout)
+    return parsed
+
+
+def _find_dot() -> str:
+    beside = Path(sys.executable).with_name("graphviz-pure")
+    for candidate in (str(beside), "graphviz-pure", "dot"):
+        found = shutil.which(candidate)
+        if found is not None:
+            return found
+    raise LayoutFailed("no Graphviz found: pip install graphviz-pure, or install Graphviz's dot")
+
+
+def _parse(diagram: Diagram, document: dict[str, Any]) -> Layout:
+    height = float(document["bb"].split(",")[3])
+    cards = {card.ref: card for card in diagram.cards}
+    boxes = {}
+    for node in document.get("objects", ()):
+        x, y = map(float, node["pos"].split(","))
+        name = node["name"]
+        wide, high = (cards[name].width, cards[name].height) if name in cards else (START_SIZE, START_SIZE)
+        boxes[name] = Box(round(x - wide / 2, 2), round(height - y - high / 2, 2), wide, high)
+    curves = [
+        _curve(diagram.links[int(edge["id"])], edge, height)
+        for edge in document.get("edges", ())
+        if "id" in edge
+    ]
+    curves = [
+        _loop(curve, cards[curve.link.source], boxes) if _is_loop(curve.link) else curve for curve in curves
+    ]
+    return Layout(boxes, tuple(_attached(curve, boxes[curve.link.source]) for curve in curves))
+
+
+def _is_loop(link: Link) -> bool:
+    return link.source == link.target
+
+
+def _loop(curve: Curve, card: Card, boxes: dict[str, Box]) -> Curve:
+    """From a decision back to its own card: along its right side."""
+    box = boxes[card.ref]
+    rows = {row.port: row for row in card.rows}
+    row, title = rows[curve.link.port], rows["t"]
+    start = (box.right, box.y + card.row_top(row.port) + card.row_height(row) - row.padding - 7)
+    tip = (box.right, box.y + card.row_top("t") + card.row_height(title) / 2)
+    out = box.right + LOOP_WIDTH
+    segments = rounded([start, (out, start[1]), (out, tip[1]), (tip[0] + 9, tip[1])], 9)
+    label_at = (out, (start[1] + tip[1]) / 2) if curve.label_at else None
+    return Curve(curve.link, segments, tip, (tip[0] + 9, tip[1]), label_at)
+
+
+def _attached(curve: Curve, box: Box) -> Curve:
+    """Graphviz leaves a hair's breadth below the card."""
+    x, y = curve.segments[0][1]
+    if 0 < y - box.bottom < 5 and box.x <= x <= box.right:
+        segments = (("M", (x, box.bottom)), ("L", (x, y)), *curve.segments[1:])
+        return Curve(curve.link, segments, curve.tip, curve.neck, curve.label_at)
+    return curve
+
+
+def _curve(link: Link, edge: dict[str, Any], height: float) -> Curve:
+    numbers = edge["pos"].split(" ")
+    tip: tuple[float, float] | None = None
+    points = []
+    for text in numbers:
+        if text.startswith("e,"):
+            tip = _point(text[2:], height)
+        elif not text.startswith("s,"):
+            points.append(_point(text, height))
+    segments: list[Segment] = [("M", points[0])]
+    for first, second, third in zip(points[1::3], points[2::3], points[3::3], strict=True):
+        segments.append(("C", (*first, *second, *third)))
+    label_at = _point(edge["lp"], height) if "lp" in edge else None
+    return Curve(link, tuple(segments), tip or points[-1], points[-1], label_at)
+
+
+def _point(text: str, height: float) -> tuple[float, float]:
+    x, y = map(float, text.split(","))
+    return round(x, 2), round(height - y, 2)
