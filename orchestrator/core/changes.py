@@ -5,13 +5,21 @@ Changes are facts without rules: `evolve` never decides. They encode as compact 
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from orchestrator.core.events import Failure, Record
-from orchestrator.core.state import BranchReport, Execution, Output, PendingCondition, QueuedMessage, RunError
+from orchestrator.core.events import Failure, Record, Watcher
+from orchestrator.core.state import (
+    BranchReport,
+    Execution,
+    Heartbeat,
+    Output,
+    PendingCondition,
+    QueuedMessage,
+    RunError,
+)
 from orchestrator.definition.model import Json
 
 
@@ -72,6 +80,46 @@ class WaitSkipped(_Change, frozen=True, tag="wait_skipped"):
     due_at: datetime
     failure: Failure
     attempts: int
+
+
+class ChildRequested(_Change, frozen=True, tag="child_requested"):
+    """A subflow condition of an accepted wait asks for a run."""
+
+    execution_id: str
+    condition: int
+    flow: str
+    flow_id: str
+    request_id: str
+    reuse: str
+    input: Json = None
+    has_input: bool = False
+    timeout: timedelta | None = None
+
+
+class ChildReported(_Change, frozen=True, tag="child_reported"):
+    """The child is closed."""
+
+    execution_id: str
+    condition: int
+    status: str
+    outputs: tuple[Json, ...] = ()
+    error: dict[str, Json] | None = None
+
+
+class ChildAbandoned(_Change, frozen=True, tag="child_abandoned"):
+    """The wait is over without the child, which is to be stopped: "cancel" or "terminate"."""
+
+    flow_id: str
+    stop: str
+
+
+class WatcherAdded(_Change, frozen=True, tag="watcher_added"):
+    watcher: Watcher
+
+
+class HeartbeatKept(_Change, frozen=True, tag="heartbeat_kept"):
+    execution_id: str
+    heartbeat: Heartbeat
 
 
 class LocksTaken(_Change, frozen=True, tag="locks_taken"):
@@ -222,6 +270,11 @@ Change: TypeAlias = (
     | TimersFired
     | WaitSatisfied
     | WaitSkipped
+    | ChildRequested
+    | ChildReported
+    | ChildAbandoned
+    | WatcherAdded
+    | HeartbeatKept
     | LocksTaken
     | LocksAwaited
     | AttemptFailed

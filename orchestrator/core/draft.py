@@ -23,6 +23,7 @@ from orchestrator.core.evolve import (
     taken_messages,
     wait_queues,
     waiting_for_locks,
+    with_child,
     with_fired_timers,
     with_locks,
 )
@@ -30,6 +31,7 @@ from orchestrator.core.rounds import DraftRounds
 from orchestrator.core.state import (
     TIMEOUT_ID,
     Execution,
+    Heartbeat,
     Output,
     PendingCondition,
     Phase,
@@ -202,13 +204,37 @@ class Draft:
             messages[index] = tuple(self._queue((condition.channel, condition.key)).take(count))
         taken = tuple((index, tuple(m.seq for m in group)) for index, group in messages.items() if group)
         change = c.WaitSatisfied(execution.id, self.at, winners, fired, taken)
+        self._abandon_children(execution)
         return self._put(change, satisfied(execution, change, messages, self._round))
 
     def _round(self, round: str) -> Round:
         found = self.rounds.find(round)
         return Round(found.join, found.branch_count, reports=found.reports)
 
+    def report_child(
+        self,
+        execution: Execution,
+        condition: int,
+        status: str,
+        outputs: tuple[Json, ...],
+        error: dict[str, Json] | None,
+    ) -> None:
+        change = c.ChildReported(execution.id, condition, status, outputs, error)
+        self._put(change, with_child(execution, change))
+
+    def _abandon_children(self, execution: Execution) -> None:
+        """The wait is over: children that it leaves running are stopped if it says so (rule 179)."""
+        for condition in execution.wait.conditions if execution.wait else ():
+            child = condition.child
+            if child and child.status == Status.RUNNING and child.if_abandoned != "continue":
+                self.changes.append(c.ChildAbandoned(child.flow_id, child.if_abandoned))
+
+    def keep_heartbeat(self, execution: Execution, heartbeat: Heartbeat) -> None:
+        self._put(c.HeartbeatKept(execution.id, heartbeat), replace(execution, heartbeat=heartbeat))
+
     def skip_wait(self, execution: Execution, failure: Failure, attempts: int) -> Execution:
+        if execution.phase is Phase.WAITING:
+            self._abandon_children(execution)
         change = c.WaitSkipped(execution.id, self.at, failure, attempts)
         return self._put(change, skipped(execution, change))
 
@@ -248,6 +274,8 @@ class Draft:
     def cancel(self, execution: Execution) -> None:
         """End it without effects; what its wait consumed goes back (rules 109, 110)."""
         self.return_messages(execution)
+        if execution.phase is Phase.WAITING:
+            self._abandon_children(execution)
         self.end_step(execution, "cancelled")
         self.rounds.end(execution, (), ())
 
@@ -420,6 +448,8 @@ class Draft:
             return
         for execution in self.active():
             self.return_messages(execution)
+            if execution.phase is Phase.WAITING:
+                self._abandon_children(execution)
         self.status = status
         self.changes.append(c.RunClosed(status, self.at, error))
 

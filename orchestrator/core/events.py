@@ -75,6 +75,15 @@ class Failure(Struct, frozen=True):
     traceback: str | None = None
 
 
+class Watcher(Struct, frozen=True, array_like=True):
+    """A wait of another run that wants to learn of this run's end."""
+
+    flow_id: str
+    run_id: str
+    execution_id: str
+    condition: int
+
+
 class RunStarted(Struct, frozen=True, kw_only=True, tag=True):
     at: datetime
     flow_id: str
@@ -87,6 +96,8 @@ class RunStarted(Struct, frozen=True, kw_only=True, tag=True):
     timeout: timedelta | None = None
     timeout_policy: str | None = None
     """"fail", "cancel" or "handler"."""
+    watcher: Watcher | None = None
+    """The wait of a parent that asks for this run."""
 
 
 class WaitForSucceeded(Struct, frozen=True, kw_only=True, tag=True):
@@ -170,6 +181,44 @@ class RpcCalled(Struct, frozen=True, kw_only=True, tag=True):
     request_id: str | None = None
 
 
+class WatcherAttached(Struct, frozen=True, kw_only=True, tag=True):
+    """A wait of another run attaches to this one."""
+
+    at: datetime
+    watcher: Watcher
+
+
+class SubflowClosed(Struct, frozen=True, kw_only=True, tag=True):
+    """A child that a wait of this run asked for is closed."""
+
+    at: datetime
+    execution_id: str
+    condition: int
+    flow_id: str
+    status: str
+    outputs: tuple[Json, ...] = ()
+    error: dict[str, Json] | None = None
+
+
+class SubflowRefused(Struct, frozen=True, kw_only=True, tag=True):
+    """A child cannot be started: unknown flow type, another type under its id, a bad input."""
+
+    at: datetime
+    execution_id: str
+    condition: int
+    flow_id: str
+    message: str
+
+
+class Heartbeaten(Struct, frozen=True, kw_only=True, tag=True):
+    """A handler reported progress (rule 162)."""
+
+    at: datetime
+    execution_id: str
+    attempt: int
+    value: Json = None
+
+
 class TimerSkipped(Struct, frozen=True, kw_only=True, tag=True):
     """A client skips a timer: by condition id, by position among the timers from 0, or the only one."""
 
@@ -202,6 +251,10 @@ Event: TypeAlias = (
     | MessagesPublished
     | StopRequested
     | RpcCalled
+    | WatcherAttached
+    | SubflowClosed
+    | SubflowRefused
+    | Heartbeaten
     | TimerSkipped
     | DeadlineSkipped
     | RetryHastened

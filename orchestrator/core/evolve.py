@@ -126,6 +126,17 @@ def recovered(execution: Execution, failure: Failure, attempts: int) -> Recovere
     )
 
 
+def with_child(execution: Execution, change: c.ChildReported) -> Execution:
+    wait = execution.wait
+    assert wait is not None
+    conditions = list(wait.conditions)
+    child = conditions[change.condition].child
+    assert child is not None
+    child = replace(child, status=change.status, outputs=change.outputs, error=change.error)
+    conditions[change.condition] = replace(conditions[change.condition], child=child)
+    return replace(execution, wait=replace(wait, conditions=tuple(conditions)))
+
+
 def with_locks(execution: Execution, change: c.LocksTaken) -> Execution:
     return replace(execution, locks=change.locks, wanted_locks=(), due_at=change.due_at)
 
@@ -170,6 +181,7 @@ def begin_execute(execution: Execution, due_at: datetime) -> Execution:
     return replace(
         execution,
         locks=(),
+        heartbeat=None,
         phase=Phase.EXECUTE,
         due_at=due_at,
         attempt=1,
@@ -222,12 +234,26 @@ def _satisfy_wait(run: Run, change: c.WaitSatisfied) -> None:
 
 def _skip_wait(run: Run, change: c.WaitSkipped) -> None:
     _release_locks(run, change.execution_id)
+    _unindex_wait(run, run.executions[change.execution_id])
     run.executions[change.execution_id] = skipped(run.executions[change.execution_id], change)
 
 
 def _retry(run: Run, change: c.AttemptFailed) -> None:
     _release_locks(run, change.execution_id)
     run.executions[change.execution_id] = retried(run.executions[change.execution_id], change)
+
+
+def _report_child(run: Run, change: c.ChildReported) -> None:
+    run.executions[change.execution_id] = with_child(run.executions[change.execution_id], change)
+
+
+def _add_watcher(run: Run, change: c.WatcherAdded) -> None:
+    run.watchers.append(change.watcher)
+
+
+def _keep_heartbeat(run: Run, change: c.HeartbeatKept) -> None:
+    execution = run.executions[change.execution_id]
+    run.executions[change.execution_id] = replace(execution, heartbeat=change.heartbeat)
 
 
 def _take_locks(run: Run, change: c.LocksTaken) -> None:
@@ -341,8 +367,8 @@ def _add_output(run: Run, change: c.OutputAdded) -> None:
     run.outputs.append(change.output)
 
 
-def _record(run: Run, _: c.EventRecorded) -> None:
-    """Part of history only (rule 55)."""
+def _keep(run: Run, _: c.EventRecorded | c.ChildRequested | c.ChildAbandoned) -> None:
+    """Part of history only (rule 55), or asked of another run."""
 
 
 def _answer(run: Run, change: c.RpcAnswered) -> None:
@@ -430,7 +456,12 @@ _APPLY: dict[type, Callable[[Run, Any], None]] = {
     c.RoundForgotten: _forget_round,
     c.CompletionRequested: _request_completion,
     c.OutputAdded: _add_output,
-    c.EventRecorded: _record,
+    c.EventRecorded: _keep,
+    c.ChildRequested: _keep,
+    c.ChildAbandoned: _keep,
+    c.ChildReported: _report_child,
+    c.WatcherAdded: _add_watcher,
+    c.HeartbeatKept: _keep_heartbeat,
     c.RpcAnswered: _answer,
     c.RunClosed: _close,
 }

@@ -8,9 +8,16 @@ from typing import Any
 import msgspec
 
 from orchestrator.core.draft import Draft
-from orchestrator.core.state import ConditionResult, Execution, PendingCondition, Wait
+from orchestrator.core.state import Child, ConditionResult, Execution, PendingCondition, Wait
 from orchestrator.core.tasks import step_of
-from orchestrator.definition.model import Condition, JoinCondition, Json, TimerCondition, WaitFor
+from orchestrator.definition.model import (
+    Condition,
+    JoinCondition,
+    Json,
+    SubflowCondition,
+    TimerCondition,
+    WaitFor,
+)
 
 
 class Frame(Mapping[str, Any]):
@@ -89,19 +96,23 @@ def wait_results(wait_for: WaitFor | None, wait: Wait | None) -> dict[str, Json]
 def _declared_result(declared: Condition, results: list[tuple[PendingCondition, ConditionResult]]) -> Json:
     if declared.for_each is not None:
         return [_element_result(declared, pending, result) for pending, result in results]
-    return _result(declared, results[0][1] if results else ConditionResult())
+    if not results:
+        return _result(declared, ConditionResult(), None)
+    return _result(declared, results[0][1], results[0][0].child)
 
 
 def _element_result(declared: Condition, pending: PendingCondition, result: ConditionResult) -> Json:
-    value = _result(declared, result)
+    value = _result(declared, result, pending.child)
     value["item"] = pending.item
     if pending.key is not None:
         value["key"] = pending.key
     return value
 
 
-def _result(declared: Condition, result: ConditionResult) -> dict[str, Json]:
+def _result(declared: Condition, result: ConditionResult, child: Child | None) -> dict[str, Json]:
     value: dict[str, Json] = {"satisfied": result.is_satisfied}
+    if isinstance(declared, SubflowCondition):
+        return value | _child_result(child)
     if isinstance(declared, TimerCondition):
         value["fired"] = result.has_fired
     else:
@@ -112,6 +123,17 @@ def _result(declared: Condition, result: ConditionResult) -> dict[str, Json]:
     if isinstance(declared, JoinCondition):
         value["by_branch"] = _by_branch(result)
     return value
+
+
+def _child_result(child: Child | None) -> dict[str, Json]:
+    """Rules 175, 81; reading `output` of several is an error."""
+    if child is None:
+        return {"status": None, "outputs": [], "output": None, "error": None, "flow_id": None}
+    outputs = list(child.outputs)
+    value: dict[str, Json] = {"status": child.status, "outputs": outputs}
+    if len(outputs) <= 1:
+        value["output"] = outputs[0] if outputs else None
+    return value | {"error": child.error, "flow_id": child.flow_id}
 
 
 def _by_branch(result: ConditionResult) -> list[Json]:

@@ -26,7 +26,7 @@ class Settling:
 
     def run(self) -> None:
         for change in self._draft.changes:
-            if isinstance(change, c.WaitAccepted | c.TimersFired):
+            if isinstance(change, c.WaitAccepted | c.TimersFired | c.ChildReported):
                 self._add(self._draft.execution(change.execution_id), None)
         self._look_at_queues()
         while self._candidates and self._draft.is_open:

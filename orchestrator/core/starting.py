@@ -49,11 +49,14 @@ def start_step(
 def start_run(draft: Draft, event: RunStarted) -> None:
     """Rules 8, 11, 36, 37; raises InvalidValue or NotFound."""
     flow = draft.flow
-    check_flow_id(event.flow_id)
+    if event.watcher is None:  # ids of subflows are made by the engine
+        check_flow_id(event.flow_id)
     value = _start_input(flow, event)
     if event.delay is not None and event.delay < timedelta(0):
         raise InvalidValue("the start delay must not be negative", delay=event.delay.total_seconds())
     draft.changes.append(c.RunOpened(event.flow_id, event.run_id, event.at, value, event.request_id))
+    if event.watcher is not None:
+        draft.changes.append(c.WatcherAdded(event.watcher))
     for attribute in flow.attributes.values():
         if attribute.initial is not None and attribute.name not in event.attributes:
             draft.write(attribute.name, None, attribute.initial)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from msgspec import Struct, field
 
-from orchestrator.core.events import Failure
+from orchestrator.core.events import Failure, Watcher
 from orchestrator.definition.model import Json
 
 TIMEOUT_STEP = "sys:timeout_handler"
@@ -75,12 +75,23 @@ class Round(Struct):
     """In order of arrival."""
 
 
+class Child(Struct, frozen=True, array_like=True):
+    """The run that a subflow condition waits for."""
+
+    flow_id: str
+    if_abandoned: str = "continue"
+    """"continue", "cancel" or "terminate"."""
+    status: str = "RUNNING"
+    outputs: tuple[Json, ...] = ()
+    error: dict[str, Json] | None = None
+
+
 class PendingCondition(Struct, frozen=True, array_like=True, omit_defaults=True):
     """One condition of an accepted wait, its expressions evaluated."""
 
     id: str
     kind: str
-    """"channel", "timer" or "join"."""
+    """"channel", "timer", "join" or "subflow"."""
     channel: str | None = None
     key: str | None = None
     minimum: int = 0
@@ -96,6 +107,7 @@ class PendingCondition(Struct, frozen=True, array_like=True, omit_defaults=True)
     round: str | None = None
     need: str | int | None = None
     """"all", "active", or a number of reports."""
+    child: Child | None = None
 
 
 class ConditionResult(Struct, frozen=True, array_like=True, omit_defaults=True):
@@ -129,6 +141,11 @@ class RecoveredFailure(Struct, frozen=True):
     """"NOT_STARTED" or "NOT_COMPLETED" (rule 155)."""
 
 
+class Heartbeat(Struct, frozen=True, array_like=True):
+    value: Json
+    at: datetime
+
+
 class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One execution of a step (`Charge-2`)."""
 
@@ -159,6 +176,8 @@ class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True):
     wanted_locks: tuple[str, ...] = ()
     """Waits for these locks; then it is not due."""
     lock_order: int = 0
+    heartbeat: Heartbeat | None = None
+    """The last one of the current method; also of earlier attempts."""
     options_path: tuple[str | int, ...] | None = None
     """Where in the definition the movement or route stands whose `options` this execution runs under."""
 
@@ -218,6 +237,8 @@ class Run(Struct):
     rounds: dict[str, Round] = field(default_factory=dict)
     answers: dict[str, Json] = field(default_factory=dict)
     """Outputs of RPCs that were called with a request id (rule 170)."""
+    watchers: list[Watcher] = field(default_factory=list)
+    """Waits of parents for this run."""
     skips: dict[str, tuple[str | int | None, ...]] = field(default_factory=dict)
     """Timer skips that came before their timers, by execution id (rule 88)."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from orchestrator.core.changes import Change
+from orchestrator.core.changes import Change, WatcherAdded
 from orchestrator.core.deadlines import reach_deadline
 from orchestrator.core.decisions import apply_decision, plan_decision
 from orchestrator.core.draft import Draft
@@ -20,16 +20,20 @@ from orchestrator.core.events import (
     ExecuteFailed,
     ExecuteSucceeded,
     Failure,
+    Heartbeaten,
     LocksRequested,
     MessagesPublished,
     RetryHastened,
     RpcCalled,
     RunStarted,
     StopRequested,
+    SubflowClosed,
+    SubflowRefused,
     TimerDue,
     TimerSkipped,
     WaitForFailed,
     WaitForSucceeded,
+    WatcherAttached,
 )
 from orchestrator.core.evolve import evolve, recovered
 from orchestrator.core.failing import MethodFails, invalid_result
@@ -40,10 +44,11 @@ from orchestrator.core.retry import next_attempt_at
 from orchestrator.core.rpcs import call_rpc
 from orchestrator.core.settling import Settling
 from orchestrator.core.starting import start_run, start_step
-from orchestrator.core.state import Execution, Phase, Run, RunError, Status
+from orchestrator.core.state import Execution, Heartbeat, Phase, Run, RunError, Status
 from orchestrator.core.steering import apply_remembered_skips, hasten_retry, skip_deadline, skip_timer
+from orchestrator.core.subflows import refused_wait, report_child
 from orchestrator.core.tasks import failure_route, method_options, proceeds_on_wait_failure, step_of
-from orchestrator.core.waits import fired_timers, next_timer, plan_wait
+from orchestrator.core.waits import fired_timers, next_timer, plan_children, plan_wait
 from orchestrator.definition.model import Flow, Json, Step
 from orchestrator.errors import InvalidValue, NotActive
 
@@ -93,6 +98,7 @@ def _accept_wait(draft: Draft, event: WaitForSucceeded) -> None:
     wait = plan_wait(draft, execution, wait_for, event.wait, frame)
     effects = plan_effects(draft, execution, wait_for.effects, frame)
     locals = {name: evaluate(value, frame) for name, value in wait_for.locals}
+    children = plan_children(draft.run, execution, wait_for, wait.conditions, frame)
     require_room(draft, effects)
     apply_effects(draft, effects)
     for step in event.effects.cancels:
@@ -109,6 +115,7 @@ def _accept_wait(draft: Draft, event: WaitForSucceeded) -> None:
         wait.next_timer_at,
         {**event.effects.locals, **locals},
     )
+    draft.changes.extend(children)
     skipped = apply_remembered_skips(draft, accepted, wait.conditions)
     if skipped:
         left = (c for index, c in enumerate(wait.conditions) if index not in skipped)
@@ -163,6 +170,24 @@ def _fire_timers(draft: Draft, event: TimerDue) -> None:
     if new:
         left = (c for index, c in enumerate(wait.conditions) if index not in fired)
         draft.fire_timers(execution, new, next_timer(left))
+
+
+def _attach(draft: Draft, event: WatcherAttached) -> None:
+    if draft.is_open and event.watcher not in draft.run.watchers:
+        draft.changes.append(WatcherAdded(event.watcher))
+
+
+def _refuse_child(draft: Draft, event: SubflowRefused) -> None:
+    execution = refused_wait(draft, event)
+    if execution is not None:
+        failure = Failure("SubflowRefused", event.message, is_retryable=False)
+        _fail_wait(draft, execution, failure)
+
+
+def _keep_heartbeat(draft: Draft, event: Heartbeaten) -> None:
+    execution = draft.execution(event.execution_id)
+    if execution is not None and execution.attempt == event.attempt and execution.phase is not Phase.WAITING:
+        draft.keep_heartbeat(execution, Heartbeat(event.value, event.at))
 
 
 def _publish(draft: Draft, event: MessagesPublished) -> None:
@@ -254,7 +279,13 @@ def _fail_method(draft: Draft, execution: Execution, failure: Failure, started_a
         draft.retry(execution, failure, due_at, first_at)
     elif execution.phase is Phase.EXECUTE:
         _fail_execute(draft, execution, failure)
-    elif proceeds_on_wait_failure(draft.flow, execution):
+    else:
+        _fail_wait(draft, execution, failure)
+
+
+def _fail_wait(draft: Draft, execution: Execution, failure: Failure) -> None:
+    """WaitFor failed for good (rule 150)."""
+    if proceeds_on_wait_failure(draft.flow, execution):
         _enter_execute(draft, draft.skip_wait(execution, failure, execution.attempt))
     else:
         _fail_run(draft, execution, failure)
@@ -305,6 +336,10 @@ _HANDLE: dict[type, Callable[[Draft, Any], None]] = {
     MessagesPublished: _publish,
     StopRequested: _stop,
     RpcCalled: call_rpc,
+    WatcherAttached: _attach,
+    SubflowClosed: report_child,
+    SubflowRefused: _refuse_child,
+    Heartbeaten: _keep_heartbeat,
     TimerSkipped: _steer(skip_timer),
     DeadlineSkipped: _steer(skip_deadline),
     RetryHastened: _steer(hasten_retry),

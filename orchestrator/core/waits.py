@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from msgspec import Struct
 
+from orchestrator.core.changes import ChildRequested
 from orchestrator.core.draft import Draft
 from orchestrator.core.evaluation import count, evaluate, holds, listed, map_key
 from orchestrator.core.events import HandlerWait
 from orchestrator.core.failing import MethodFails, expression_failed
 from orchestrator.core.frame import Frame
 from orchestrator.core.rounds import DraftRound
-from orchestrator.core.state import Execution, PendingCondition, QueueKey, Wait
+from orchestrator.core.starting import check_flow_id
+from orchestrator.core.state import Child, Execution, PendingCondition, QueueKey, Run, Status, Wait
 from orchestrator.definition.durations import parse_duration, parse_time
+from orchestrator.definition.expressions import Value
 from orchestrator.definition.model import (
     ChannelCondition,
     Combinator,
     Condition,
     JoinCondition,
+    Json,
+    SubflowCondition,
     TimerCondition,
     WaitFor,
 )
+from orchestrator.errors import InvalidValue
 
 _KIND_ORDER = {"timer": 0, "channel": 1, "join": 1, "subflow": 2}
 
@@ -49,7 +55,8 @@ def plan_wait(
     members: dict[str, list[int]] = {}
     left_out: set[str] = set()
     for declared in wait_for.conditions:
-        pending = _pend(draft, execution, declared, declared.id in used, frame)
+        children_count = sum(condition.child is not None for condition in conditions)
+        pending = _pend(draft, execution, declared, declared.id in used, children_count, frame)
         first = len(conditions)
         conditions.extend(pending)
         members[declared.id] = [first + i for i, p in enumerate(pending) if not p.is_left_out]
@@ -126,18 +133,26 @@ def _check_handler_wait(wait: HandlerWait, declared: set[str]) -> None:
 
 
 def _pend(
-    draft: Draft, execution: Execution, declared: Condition, is_used: bool, frame: Frame
+    draft: Draft,
+    execution: Execution,
+    declared: Condition,
+    is_used: bool,
+    children_count: int,
+    frame: Frame,
 ) -> list[PendingCondition]:
     if declared.for_each is None:
         is_in = is_used and holds(declared.when, frame)
-        return [_pend_one(draft, execution, declared, frame) if is_in else _left_out(declared)]
+        return [
+            _pend_one(draft, execution, declared, children_count, frame) if is_in else _left_out(declared)
+        ]
     if not is_used:
         return []
-    pending = []
+    pending: list[PendingCondition] = []
     for element in listed(declared.for_each, frame):
         inner = frame.with_name(declared.as_name, element)
         is_in = holds(declared.when, inner)
-        condition = _pend_one(draft, execution, declared, inner) if is_in else _left_out(declared)
+        position = children_count + sum(c.child is not None for c in pending)
+        condition = _pend_one(draft, execution, declared, position, inner) if is_in else _left_out(declared)
         pending.append(_of_element(condition, declared, inner, element))
     return pending
 
@@ -159,6 +174,7 @@ def _of_element(
         is_left_out=condition.is_left_out,
         round=condition.round,
         need=condition.need,
+        child=condition.child,
         item=element,
         is_element=True,
     )
@@ -167,11 +183,16 @@ def _of_element(
 def _left_out(declared: Condition) -> PendingCondition:
     if isinstance(declared, ChannelCondition):
         return PendingCondition(declared.id, "channel", declared.channel, is_left_out=True)
-    kind = "join" if isinstance(declared, JoinCondition) else "timer"
+    kind = next((kind for type, kind in _KINDS.items() if isinstance(declared, type)), "timer")
     return PendingCondition(declared.id, kind, is_left_out=True)
 
 
-def _pend_one(draft: Draft, execution: Execution, declared: Condition, frame: Frame) -> PendingCondition:
+_KINDS = {JoinCondition: "join", SubflowCondition: "subflow"}
+
+
+def _pend_one(
+    draft: Draft, execution: Execution, declared: Condition, position: int, frame: Frame
+) -> PendingCondition:
     if isinstance(declared, ChannelCondition):
         minimum, maximum = _bounds(declared, frame)
         key = map_key(declared.key, frame)
@@ -180,7 +201,9 @@ def _pend_one(draft: Draft, execution: Execution, declared: Condition, frame: Fr
         return _pend_join(declared, execution, frame)
     if isinstance(declared, TimerCondition):
         return PendingCondition(declared.id, "timer", fires_at=_fires_at(draft.at, declared, frame))
-    raise expression_failed(f"condition {declared.id}: this kind of condition cannot be executed yet")
+    if isinstance(declared, SubflowCondition):
+        return _pend_subflow(draft, execution, declared, position, frame)
+    raise AssertionError(f"condition {declared.id} is of no known kind")
 
 
 def _pend_join(declared: JoinCondition, execution: Execution, frame: Frame) -> PendingCondition:
@@ -194,6 +217,62 @@ def _pend_join(declared: JoinCondition, execution: Execution, frame: Frame) -> P
     else:
         need = count(declared.need, frame, "need")
     return PendingCondition(declared.id, "join", round=round, need=need)
+
+
+def _pend_subflow(
+    draft: Draft, execution: Execution, declared: SubflowCondition, position: int, frame: Frame
+) -> PendingCondition:
+    """`position`: among the subflow conditions of the wait, from 0 (rule 174)."""
+    if declared.flow_id is None:
+        flow_id = f"SubFlow:{draft.run.flow_id}-{execution.id}-{position}"
+    else:
+        flow_id = evaluate(declared.flow_id, frame)
+        _check_child_id(flow_id)
+    return PendingCondition(declared.id, "subflow", child=Child(flow_id, declared.if_abandoned))
+
+
+def _check_child_id(flow_id: Json) -> None:
+    if not isinstance(flow_id, str):
+        raise expression_failed(f"`flow_id` must give a text, not {flow_id!r}")
+    try:
+        check_flow_id(flow_id)
+    except InvalidValue as error:
+        raise expression_failed(error.message) from None
+
+
+def plan_children(
+    run: Run, execution: Execution, wait_for: WaitFor, conditions: Sequence[PendingCondition], frame: Frame
+) -> list[ChildRequested]:
+    """The child runs that the wait asks for once it is accepted (rules 173, 176)."""
+    declared = {c.id: c for c in wait_for.conditions if isinstance(c, SubflowCondition)}
+    requests = []
+    for index, pending in enumerate(conditions):
+        if pending.child is None or pending.is_left_out:
+            continue
+        condition = declared[pending.id]
+        inner = frame.with_name(condition.as_name, pending.item) if pending.is_element else frame
+        timeout = None if condition.timeout is None else _duration(condition.timeout, inner, "timeout")
+        requests.append(
+            ChildRequested(
+                execution_id=execution.id,
+                condition=index,
+                flow=condition.flow,
+                flow_id=pending.child.flow_id,
+                request_id=f"{run.run_id}/{run.attempt}/{execution.id}/{index}",
+                reuse=condition.reuse,
+                input=None if condition.input is None else evaluate(condition.input, inner),
+                has_input=condition.input is not None,
+                timeout=timeout,
+            )
+        )
+    return requests
+
+
+def _duration(value: Value, frame: Frame, what: str) -> timedelta:
+    try:
+        return parse_duration(evaluate(value, frame))
+    except (ValueError, OverflowError) as error:
+        raise expression_failed(f"`{what}: {value.text}`: {error}") from None
 
 
 def _bounds(declared: ChannelCondition, frame: Frame) -> tuple[int, int | None]:
@@ -267,6 +346,8 @@ def _holds(condition: PendingCondition, has_fired: bool, find_round: FindRound) 
     """Timers and joins; channels are looked at together, since they compete."""
     if condition.round is not None:
         return find_round(condition.round).holds(condition.need)
+    if condition.child is not None:
+        return condition.child.status != Status.RUNNING
     return condition.channel is not None or has_fired
 
 

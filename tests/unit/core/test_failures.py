@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_progress_is_not_completed_when_any_attempt_may_have_run() -> None:
 
 @pytest.mark.rule(149)
 @pytest.mark.parametrize("failure", [{"is_retryable": False}, {"type": "KeyError"}])
-def test_a_non_retryable_failure_skips_the_remaining_retries(failure: dict[str, bool]) -> None:
+def test_a_non_retryable_failure_skips_the_remaining_retries(failure: dict[str, Any]) -> None:
     play = Play(FAILING, input="order")
     play.fail("Charge-1", **failure)
     assert play.active == ["Refund-1"]
