@@ -35,10 +35,11 @@ from orchestrator.core.events import (
     WaitForSucceeded,
     WatcherAttached,
 )
-from orchestrator.core.evolve import evolve, recovered
+from orchestrator.core.evolve import evolve
 from orchestrator.core.failing import MethodFails, invalid_result
 from orchestrator.core.frame import Frame
 from orchestrator.core.locks import grant_released_locks, take_locks
+from orchestrator.core.progress import recovered
 from orchestrator.core.publishing import publish_from_client
 from orchestrator.core.retry import next_attempt_at
 from orchestrator.core.rpcs import call_rpc

@@ -27,7 +27,8 @@ channels: {token: {type: string, leftover: true}}
 start: Charge
 steps:
   Charge:
-    execute: {handler: charge, retry: {maximum_attempts: 3, non_retryable: [KeyError]}, may: {publish: [token]}}
+    execute:
+      {handler: charge, retry: {maximum_attempts: 3, non_retryable: [KeyError]}, may: {publish: [token]}}
     on_failure: Refund
     set: {status: charged}
     dead_end: true

@@ -25,7 +25,8 @@ steps:
     execute: work
     decide:
       - {choice: leave, dead_end: true}
-      - {choice: twice, go_to_many: [{step: More, input: "${input + '1'}"}, {step: More, input: "${input + '2'}"}]}
+      - choice: twice
+        go_to_many: [{step: More, input: "${input + '1'}"}, {step: More, input: "${input + '2'}"}]
       - {report: {done: "${input}"}, dead_end: true}
   More:
     input: string

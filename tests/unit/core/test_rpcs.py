@@ -27,7 +27,10 @@ rpcs:
     input: string
     output: boolean
     decide:
-      - {when: attributes.status == 'waiting', set: {status: approved}, publish: {approval: "${input}"}, returns: true}
+      - when: attributes.status == 'waiting'
+        set: {status: approved}
+        publish: {approval: "${input}"}
+        returns: true
       - {reject: "not waiting but ${attributes.status}"}
   only_big:
     input: integer
