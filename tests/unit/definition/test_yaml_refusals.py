@@ -113,9 +113,26 @@ def test_aliases_within_the_limit_are_expanded() -> None:
 TEXTS = ["on", "off", "yes", "no", "y", "NO", "12:30", "1_000", "2024-01-01", "0b1", "tRUE", "nUll", "1e"]
 CORE_SCHEMA: dict[str, object] = {
     **{text: text for text in TEXTS},
-    "0o17": 15, "0x1F": 31, "12": 12, "-3": -3, "+4": 4, "1.5": 1.5, ".5": 0.5, "1.": 1.0, "1e3": 1000.0,
-    "true": True, "True": True, "FALSE": False, "null": None, "~": None, "Null": None, "": None,
-    "'no'": "no", "'1'": "1", '"true"': "true", '"null"': "null",
+    "0o17": 15,
+    "0x1F": 31,
+    "12": 12,
+    "-3": -3,
+    "+4": 4,
+    "1.5": 1.5,
+    ".5": 0.5,
+    "1.": 1.0,
+    "1e3": 1000.0,
+    "true": True,
+    "True": True,
+    "FALSE": False,
+    "null": None,
+    "~": None,
+    "Null": None,
+    "": None,
+    "'no'": "no",
+    "'1'": "1",
+    '"true"': "true",
+    '"null"': "null",
 }
 
 

@@ -1,0 +1,84 @@
+"""Definitions from files and directories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.definition.catalogue import Catalogue, load, read_file
+from orchestrator.errors import DefinitionInvalid, NotFound
+
+FLOWS = Path(__file__).parents[3] / "flows"
+
+
+def write(directory: Path, name: str, text: str) -> Path:
+    path = directory / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("path", sorted(FLOWS.rglob("*.flow.yaml")), ids=lambda path: path.name)
+def test_every_example_loads_without_problems(path: Path) -> None:
+    assert load(path).hash.startswith("sha256:")
+
+
+def test_load_raises_all_problems(tmp_path: Path) -> None:
+    path = write(tmp_path, "f.flow.yaml", "flow: F\nnope: 1\nstart: A\n")
+    with pytest.raises(
+        DefinitionInvalid, match=r"f\.flow\.yaml:2:1: KEY001 .*\(and 1 more problem\)"
+    ) as caught:
+        load(path)
+    assert [problem.code for problem in caught.value.problems] == ["KEY001", "REF001"]
+
+
+def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    _, (problem,) = read_file(tmp_path / "absent.flow.yaml")
+    assert (problem.code, problem.span.line) == ("YML013", 1)
+    _, (problem,) = read_file(tmp_path)
+    assert problem.code == "YML013"
+
+
+def test_bytes_that_are_not_utf_8_are_shown_at_their_place(tmp_path: Path) -> None:
+    path = tmp_path / "f.flow.yaml"
+    path.write_bytes("flow: F\ndescription: é".encode() + b"\xff\n")
+    _, (problem,) = read_file(path)
+    assert (problem.code, problem.span.line, problem.span.column) == ("YML013", 2, 15)
+
+
+def test_a_byte_order_mark_is_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "f.flow.yaml"
+    path.write_bytes(b"\xef\xbb\xbfflow: F\n")
+    assert load(path).name == "F"
+
+
+def test_catalogue_finds_by_type_path_and_hash(tmp_path: Path) -> None:
+    path = write(tmp_path, "a/f.flow.yaml", "flow: F\n")
+    write(tmp_path, "g.flow.yaml", "flow: G\n")
+    write(tmp_path, "other.yaml", "not: a flow\n")
+    catalogue = Catalogue.of_paths([tmp_path, path])
+    flow = catalogue.by_type("F")
+    assert {each.name for each in catalogue.flows} == {"F", "G"}
+    assert catalogue.by_path(path) is flow
+    assert catalogue.by_hash(flow.hash) is flow
+    with pytest.raises(NotFound, match="no flow `H`"):
+        catalogue.by_type("H")
+
+
+def test_a_flow_type_is_unique_in_a_catalogue(tmp_path: Path) -> None:
+    write(tmp_path, "a.flow.yaml", "flow: F\n")
+    write(tmp_path, "b.flow.yaml", "# twin\nflow: F\n")
+    with pytest.raises(DefinitionInvalid, match="already declared") as caught:
+        Catalogue.of_paths([tmp_path])
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.span.line, problem.span.column) == ("NAM008", 2, 7)
+    assert problem.spans[0].path.endswith("a.flow.yaml")
+
+
+def test_catalogue_reports_the_problems_of_all_files(tmp_path: Path) -> None:
+    write(tmp_path, "a.flow.yaml", "flow: F\nx: 1\n")
+    write(tmp_path, "b.flow.yaml", "flow: G\nstart: A\n")
+    with pytest.raises(DefinitionInvalid) as caught:
+        Catalogue.of_paths([tmp_path])
+    assert [problem.code for problem in caught.value.problems] == ["KEY001", "REF001"]

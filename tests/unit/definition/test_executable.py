@@ -1,0 +1,61 @@
+"""What this release's engine does not execute yet."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.definition.catalogue import check_executable
+from orchestrator.definition.parse import parse
+
+HEAD = "flow: F\nattributes: {n: integer}\nchannels: {c: string}\n"
+
+FEATURES = [
+    ("rpcs: {r: {returns: 1}}", "an RPC", (4, 8)),
+    ("joins: {j: integer}", "a join", (4, 9)),
+    ("steps: {A: {wait_for: {until: {subflow: X}}, dead_end: true}}", "a subflow", (4, 24)),
+    ("steps: {A: {execute: {handler: f, locks: [n]}, dead_end: true}}", "a lock", (4, 43)),
+    ("steps: {A: {execute: {handler: f, heartbeat: 1s}, dead_end: true}}", "a heartbeat", (4, 35)),
+    (
+        "steps: {A: {execute: {handler: f, transactional: true}, dead_end: true}}",
+        "a transactional handler",
+        (4, 35),
+    ),
+    ("timeout: 1h", "a flow timeout", (4, 1)),
+    ("on_timeout: {dead_end: true}", "a flow timeout", (4, 1)),
+    (
+        "steps: {A: {execute: {handler: f, loads: [{channel: c}]}, dead_end: true}}",
+        "loading messages",
+        (4, 43),
+    ),
+    ("steps: {A: {go_to: {step: A, options: {execute: {locks: [n]}}}}}", "a lock", (4, 50)),
+]
+
+
+@pytest.mark.parametrize(("lines", "feature", "place"), FEATURES)
+def test_a_feature_that_is_not_executable_yet_is_named_where_it_is(
+    lines: str, feature: str, place: tuple[int, int]
+) -> None:
+    flow, problems = parse(HEAD + lines + "\n", "x.flow.yaml")
+    assert flow is not None, problems
+    (problem,) = check_executable(flow)
+    assert (problem.code, problem.severity) == ("ENG001", "info")
+    assert problem.message.startswith(feature)
+    assert (problem.span.line, problem.span.column) == place
+
+
+def test_synced_attributes_are_not_executable_yet() -> None:
+    flow, _ = parse("flow: F\nattributes: {n: {type: integer, sync: true}}\n", "x.flow.yaml")
+    assert flow is not None
+    (problem,) = check_executable(flow)
+    assert problem.message.startswith("a synced attribute")
+
+
+def test_everything_else_is_executable() -> None:
+    flow, problems = parse(
+        HEAD
+        + "steps: {A: {wait_for: {any_of: [{channel: c}, {timer: 1s}]}, execute: {handler: f, loads: [n]},"
+        " on_failure: A, set: {n: 1}, publish: {c: x}, cancel: [A], go_to_many: [A]}}\n",
+        "x.flow.yaml",
+    )
+    assert flow is not None, problems
+    assert check_executable(flow) == []

@@ -1,0 +1,99 @@
+"""Problems as text, JSON and annotations."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from orchestrator.definition.problem import LabelledSpan, Problem, Span
+from orchestrator.errors import UsageError
+from orchestrator.lint.report import FORMATS, render, summarize
+from orchestrator.lint.runner import lint_text
+
+TEXT = "flow: F\nflow: G\nnope: 1\n"
+PROBLEM = Problem(
+    "YML002",
+    "key `a, b` is\nrepeated: 100%",
+    "flows/x.flow.yaml",
+    Span(2, 1, 2, 5),
+    help="remove one",
+    flow="F",
+    spans=(LabelledSpan("flows/x.flow.yaml", Span(1, 1, 1, 5), "first here"),),
+)
+
+
+def test_json_is_schema_1() -> None:
+    document = json.loads(render([PROBLEM], "json"))
+    assert document == {
+        "schema": 1,
+        "problems": [
+            {
+                "code": "YML002",
+                "name": "duplicate-key",
+                "severity": "error",
+                "confidence": "proved",
+                "message": "key `a, b` is\nrepeated: 100%",
+                "flow": "F",
+                "path": "flows/x.flow.yaml",
+                "line": 2,
+                "column": 1,
+                "end_line": 2,
+                "end_column": 5,
+                "spans": [
+                    {
+                        "path": "flows/x.flow.yaml",
+                        "line": 1,
+                        "column": 1,
+                        "end_line": 1,
+                        "end_column": 5,
+                        "label": "first here",
+                    }
+                ],
+                "help": "remove one",
+                "fix": None,
+                "url": None,
+            }
+        ],
+    }
+
+
+def test_json_without_problems() -> None:
+    assert json.loads(render([], "json")) == {"schema": 1, "problems": []}
+
+
+def test_jsonl_has_one_object_a_line() -> None:
+    lines = render([PROBLEM, PROBLEM], "jsonl").splitlines()
+    assert [json.loads(line)["code"] for line in lines] == ["YML002", "YML002"]
+
+
+def test_github_annotations_are_escaped() -> None:
+    assert render([PROBLEM], "github") == (
+        "::error title=YML002 duplicate-key,file=flows/x.flow.yaml,line=2,endLine=2,col=1,endColumn=5"
+        "::key `a, b` is%0Arepeated: 100%25 (remove one)"
+    )
+
+
+def test_concise() -> None:
+    problems = lint_text(TEXT, "x.flow.yaml")
+    assert render(problems, "concise") == "x.flow.yaml:2:1: YML002 key `flow` is repeated; first at 1:1"
+
+
+def test_text_ends_with_the_count() -> None:
+    text = render(lint_text("flow: F\nnope: 1\ntimeout: x\n", "absent.flow.yaml"), "text")
+    assert text.splitlines()[-1] == "2 errors"
+    assert "error[KEY001] unknown-key" in text
+    assert "absent.flow.yaml:2:1" in text
+    assert render([], "text") == ""
+
+
+def test_summary_counts_by_severity() -> None:
+    info = Problem("ENG001", "m", "f", Span(1, 1, 1, 1), severity="info")
+    assert summarize([PROBLEM, info, info]) == "1 error, 2 info"
+    assert summarize([]) == "no problems"
+
+
+def test_an_unknown_format_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="unknown format"):
+        render([], "xml")
+    assert set(FORMATS) == {"text", "concise", "json", "jsonl", "github"}
