@@ -50,7 +50,7 @@ def explain_syntax_error(error: yaml.MarkedYAMLError, text: str, report: Report)
             return
     problem = (error.problem or "cannot be read").replace("did not find expected", "expected")
     context = f" {error.context}" if error.context else ""
-    report("YML001", f"not YAML: {problem}{context}", here, help=_advise(problem))
+    report("YML001", f"not YAML: {problem}{context}", here, help=_advise(problem, shown[column : column + 1]))
 
 
 def _has_more(text: str, line: int, column: int) -> bool:
@@ -146,7 +146,9 @@ def _find_end(line: str, start: int, is_flow: bool) -> int:
     return len(line)
 
 
-def _advise(problem: str) -> str:
+def _advise(problem: str, character: str) -> str:
+    if character in (">", "|") and "token" in problem:
+        return "texts with `>` and `|` stand in block style; inside `{…}` and `[…]` use quotes"
     if "mapping values" in problem:
         return "a text that contains `: ` needs quotes; a key stands on a line of its own"
     if "cannot start any token" in problem:

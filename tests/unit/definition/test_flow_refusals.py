@@ -111,6 +111,8 @@ STEPS = [
     ("go_to_many: [{step: Other, for_each: ⟦'${attributes.n}'⟧}]", ["TYP003"]),
     ("go_to_many: [{step: ⟦Taker⟧, for_each: [a, b]}]", ["TYP003"]),
     ("go_to_many: [Other]\njoin: ⟦c⟧", ["REF020"]),
+    ("let: {item: 1}\ngo_to_many: [{step: Other, ⟦for_each⟧: [1]}]", ["NAM001"]),
+    ("let: {a: 1}\ngo_to_many: [{step: Other, for_each: [1], as: ⟦a⟧}]", ["NAM001"]),
     ("go_to_many: [Other]\notherwise: {⟦when⟧: true, dead_end: true}", ["KEY004"]),
     ("go_to_many: [Other]\n⟦otherwise⟧: {}", ["DEC001"]),
     ("dead_end: ⟦false⟧", ["VAL002"]),

@@ -31,6 +31,7 @@ REFUSALS = [
     pytest.param(
         "flow: F\nconfig: ⟦{⟧durability: sync\n", "YML001", id="open brace is shown where it begins"
     ),
+    pytest.param("flow: F\nx-a: {when: ⟦>⟧-\n  a}\n", "YML001", id="block text in flow style"),
     pytest.param("flow: F\n input⟦:⟧ integer\n", "YML001", id="indentation"),
 ]
 
