@@ -29,8 +29,8 @@ def schema_page() -> str:
     lines = [
         NOTE.format(source="schemas/flow.schema.json"),
         "# The flow schema\n",
-        "Every key of a `*.flow.yaml`, as `schemas/flow.schema.json` declares them. Editors that know the YAML",
-        "language server complete and explain them when a file begins with\n",
+        "Every key of a `*.flow.yaml`, as `schemas/flow.schema.json` declares them. Editors that know the",
+        "YAML language server complete and explain them when a file begins with\n",
         "    # yaml-language-server: $schema=../schemas/flow.schema.json\n",
         "`x-…` keys, your own data, are allowed in every mapping.",
         "[The flow language](language.md) explains what all this means together.\n",
@@ -114,20 +114,21 @@ COMMANDS_HEAD = """# Commands
 **Where things are.** The database is `--db`, else the environment's `ORCHESTRATOR_DB`, else `db` under
 `[tool.orchestrator]` in pyproject.toml, else `sqlite:///orchestrator.db` in the working directory. Flows are
 `--flows` (may be repeated), else `ORCHESTRATOR_FLOWS` (separated as in PATH), else `flows` under
-`[tool.orchestrator]`, else `flows/`. The working directory is importable, so a module `handlers.x` is found.
+`[tool.orchestrator]`, else `flows/`. The working directory is importable: a module `handlers.x` is found.
 
 **Values** (`--input`, VALUE, `--attribute k=VALUE`) are JSON, `@file`, or `-` for standard input; text is
 quoted: `'"Ada"'`. Without a value: null.
 
 **Streams.** stdout carries the result only, as text or with `-o json|jsonl|yaml`; progress and messages go to
-stderr. With `-o json` an error is one JSON object on stderr: `{"error": {"type": "not_found", "message": "…"}}`.
+stderr. With `-o json` an error is one JSON object on stderr:
+`{"error": {"type": "not_found", "message": "…"}}`.
 Colours appear on terminals only, and never when `NO_COLOR` is set.
 
 | exit code | |
 |---|---|
 | 0 | all is well |
 | 1 | the thing asked about is not well (problems found, a run that did not complete) |
-| 1 | or the request was refused: rejected, handler_failed, invalid_value, not_external, channel_full, lock_conflict |
+| 1 | or the request was refused: rejected, handler_failed, invalid_value, not_external, channel_full, … |
 | 2 | usage, or a confirmation is missing |
 | 3 | cannot decide: the wait timed out, or nothing here can move the run |
 | 4 | no such run, step execution or name, or the run is closed |

@@ -46,7 +46,8 @@ def report(error: BaseException, is_json: bool) -> int:
 
 def _show(kind: str, text: str, data: dict[str, Any], is_json: bool) -> None:
     if is_json:
-        note(json.dumps({"error": {"type": kind, "message": text, **data}}, ensure_ascii=False, default=str))
+        named = {"type": kind, "message": text}
+        note(json.dumps({"error": {**named, **data, **named}}, ensure_ascii=False, default=str))
     else:
         import sys
 

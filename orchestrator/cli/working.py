@@ -54,7 +54,8 @@ def work_on(
         described: dict[str, Any] = client.describe(flow_id)
         if described["status"] != "RUNNING":
             return described
-        return _work_until_closed(engine, client, flow_id, concurrency, until_blocked)
+        verb = "started" if prepared is not None else "resumed"
+        return _work_until_closed(engine, client, flow_id, verb, concurrency, until_blocked)
     finally:
         engine.close()
 
@@ -72,10 +73,11 @@ def _prepare(new: NewRun | None, flows: Sequence[str] | None) -> tuple[Any, Any,
 
 
 def _work_until_closed(
-    engine: Engine, client: Client, flow_id: str, concurrency: int, until_blocked: bool
+    engine: Engine, client: Client, flow_id: str, verb: str, concurrency: int, until_blocked: bool
 ) -> dict[str, Any]:
     worker = Worker(engine, concurrency=concurrency)
     with _handlers_speak_on_stderr(), _draining(worker):
+        note(f"{flow_id} {verb}")
         try:
             with shown(lambda: client.progress(flow_id)):
                 run: dict[str, Any] = worker.run_until_closed(flow_id, until_blocked=until_blocked)

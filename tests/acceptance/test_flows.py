@@ -1,0 +1,167 @@
+"""Looking at flows: lint, graph, render, show, init."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+from tests.acceptance.command import ROOT, Place
+
+TYPO = """\
+flow: Typo
+start: First
+steps:
+  First:
+    go_to: Secnd
+  Second:
+    graceful_complete: done
+"""
+SECRET = """\
+flow: Secret
+handlers: handlers.nowhere
+start: A
+steps:
+  A:
+    execute: missing
+    dead_end: true
+"""
+
+
+def fits(document: Any, name: str) -> list[str]:
+    schema = json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return [error.message for error in Draft7Validator(schema).iter_errors(document)]
+
+
+def test_a_clean_directory_has_no_problems(place: Place) -> None:
+    done = place.type("lint", "flows/")
+    assert (done.code, done.stdout) == (0, "")
+    assert "no problems" in done.stderr
+
+
+def test_a_problem_is_shown_with_its_place_and_advice(place: Place) -> None:
+    place.write("flows/typo.flow.yaml", TYPO)
+    done = place.type("lint", "flows/")
+    assert done.code == 1
+    assert "flows/typo.flow.yaml:5:12" in done.stdout
+    assert "^^^^^" in done.stdout
+    assert "did you mean `Second`?" in done.stdout
+
+
+def test_formats_for_machines(place: Place) -> None:
+    place.write("flows/typo.flow.yaml", TYPO)
+    concise = place.type("lint", "flows/", "--format", "concise")
+    assert concise.stdout.startswith("flows/typo.flow.yaml:5:12: REF001 ")
+    as_json = place.type("lint", "flows/", "--format", "json").json()
+    assert fits(as_json, "lint") == []
+    assert [(problem["code"], problem["line"]) for problem in as_json["problems"]] == [("REF001", 5)]
+    github = place.type("lint", "flows/", "--format", "github")
+    assert "::error title=REF001 unknown-step,file=flows/typo.flow.yaml,line=5" in github.stdout
+
+
+def test_problems_can_be_selected_and_ignored(place: Place) -> None:
+    place.write("flows/typo.flow.yaml", TYPO)
+    assert place.type("lint", "flows/", "--ignore", "REF").code == 0
+    assert place.type("lint", "flows/", "--select", "KEY").code == 0
+    assert place.type("lint", "flows/", "--select", "unknown-step").code == 1
+
+
+def test_standard_input_is_linted(place: Place) -> None:
+    done = place.type("lint", "-", stdin=TYPO)
+    assert done.code == 1
+    assert "<stdin>:5:12" in done.stdout
+    assert "go_to: Secnd" in done.stdout
+
+
+def test_handlers_are_checked_when_asked(place: Place) -> None:
+    place.write("flows/secret.flow.yaml", SECRET)
+    assert place.type("lint", "flows/secret.flow.yaml").code == 0
+    done = place.type("lint", "flows/secret.flow.yaml", "--handlers")
+    assert done.code == 1
+    assert "handlers.nowhere" in done.stdout
+
+
+def test_a_code_is_explained(place: Place) -> None:
+    done = place.type("lint", "--explain", "REF001")
+    assert (done.code, done.stdout.split(":")[0]) == (0, "REF001 unknown-step")
+    assert place.type("lint", "--explain", "NOPE").code == 4
+
+
+@pytest.mark.parametrize("words", [["lint"], ["lint", "-", "flows/"], ["lint", "flows/", "--format", "xml"]])
+def test_lint_refuses_what_it_cannot_do(place: Place, words: list[str]) -> None:
+    assert place.type(*words).code == 2
+
+
+def test_the_graph_is_json_and_the_same_each_time(place: Place) -> None:
+    first, second = (place.type("graph", "flows/ask.flow.yaml") for _ in range(2))
+    assert (first.code, first.stdout) == (0, second.stdout)
+    assert fits(first.json(), "graph") == []
+    assert first.json()["start"] == "step:Wait"
+
+
+def test_a_broken_flow_has_no_graph(place: Place) -> None:
+    place.write("flows/typo.flow.yaml", TYPO)
+    done = place.type("graph", "flows/typo.flow.yaml", "-o", "json")
+    assert (done.code, done.stdout) == (1, "")
+    assert done.error()["type"] == "definition"
+    assert "flows/typo.flow.yaml:5:12: REF001" in done.error()["problems"][0]
+
+
+@pytest.mark.parametrize(
+    ("file", "begins"),
+    [
+        ("a.svg", b"<"),
+        ("a.png", b"\x89PNG"),
+        ("a.pdf", b"%PDF"),
+        ("a.dot", b"digraph"),
+        ("a.mmd", b"flowchart"),
+    ],
+)
+def test_a_diagram_is_written_in_every_format(place: Place, file: str, begins: bytes) -> None:
+    done = place.type("render", "flows/ask.flow.yaml", "-O", file)
+    assert (done.code, done.stdout) == (0, "")
+    assert begins in (place.directory / file).read_bytes()[:300]
+
+
+def test_a_diagram_goes_to_stdout(place: Place) -> None:
+    done = place.type("render", "flows/ask.flow.yaml")
+    assert done.code == 0
+    assert done.stdout.lstrip().startswith("<")
+
+
+@pytest.mark.parametrize(
+    "words", [["-O", "a.xyz"], ["--layers", "sky"], ["-f", "gif"], ["-O", "no/such/dir/a.svg"]]
+)
+def test_render_refuses_what_it_cannot_do(place: Place, words: list[str]) -> None:
+    assert place.type("render", "flows/ask.flow.yaml", *words).code == 2
+
+
+def test_the_state_of_a_run_is_painted(place: Place) -> None:
+    place.type("run", "flows/hello.flow.yaml", "--id", "h-1", "--input", '"Ada"')
+    done = place.type("render", "flows/hello.flow.yaml", "--run", "h-1")
+    assert done.code == 0
+    assert "h-1, COMPLETED" in done.stdout
+    assert place.type("render", "flows/hello.flow.yaml", "--run", "nope").code == 4
+
+
+def test_a_flow_is_shown_as_a_tree(place: Place) -> None:
+    done = place.type("show", "flows/hello.flow.yaml")
+    assert done.code == 0
+    assert "Greet" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_a_new_project_lints_runs_and_passes_its_test(place: Place, tmp_path: Path) -> None:
+    made = place.type("init", "fresh")
+    assert made.code == 0
+    assert "fresh/flows/greeting.flow.yaml" in made.stdout.splitlines()
+    assert (tmp_path / "fresh" / ".github" / "workflows" / "flows.yml").exists()
+    assert (tmp_path / "fresh" / "schemas" / "flow.schema.json").exists()
+    fresh = Place(tmp_path / "fresh")
+    assert fresh.type("lint", "flows", "--handlers").code == 0
+    again = place.type("init", "fresh")
+    assert again.code == 2
+    assert "nothing was written" in again.stderr
