@@ -169,6 +169,8 @@ class StepEnded(_Change, frozen=True, tag="step_ended"):
     failure: Failure | None = None
     decision: int | None = None
     """Position in `decide`, from 1."""
+    otherwise_count: int = 0
+    """How many `otherwise` were followed from there."""
 
 
 class MessageQueued(_Change, frozen=True, tag="message_queued"):

@@ -69,6 +69,7 @@ class PlannedDecision(Struct, frozen=True):
     end: PlannedEnd | None
     opens: str | None = None
     """The join of which it opens a round."""
+    otherwise_count: int = 0
 
 
 def plan_decision(
@@ -136,6 +137,7 @@ class _Planner:
                 rest.starts,
                 rest.end,
                 rest.opens,
+                rest.otherwise_count + 1,
             )
         end = None if starts else self._end(outcome)
         opens = outcome.join if isinstance(outcome, GoToMany) else None
@@ -222,7 +224,9 @@ def apply_decision(
 ) -> None:
     """Effects in the order written, cancels, then what it ends and starts."""
     apply_planned_effects(draft, execution, planned, handler_cancels)
-    draft.end_step(execution, "completed", decision=planned.position)
+    draft.end_step(
+        execution, "completed", decision=planned.position, otherwise_count=planned.otherwise_count
+    )
     reported = [e.position for e in planned.effects if isinstance(e, PlannedReport)]
     line = execution.line[: min(reported, default=None)]
     started = start_planned(draft, execution, planned, line, origin=execution.id)

@@ -225,9 +225,10 @@ class Draft:
         how: str,
         failure: Failure | None = None,
         decision: int | None = None,
+        otherwise_count: int = 0,
     ) -> None:
         """The caller tells `rounds.end` what it reported and started."""
-        self.changes.append(c.StepEnded(execution.id, how, failure, decision))
+        self.changes.append(c.StepEnded(execution.id, how, failure, decision, otherwise_count))
         self._release_locks(execution.id)
         self._executions[execution.id] = None
         self._active_count -= 1

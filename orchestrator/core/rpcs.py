@@ -53,6 +53,11 @@ def require_callable(run: Run, rpc: Rpc) -> None:
         )
 
 
+def caller_of(rpc: Rpc, input: Json) -> Execution:
+    """Stands for the decider of an RPC; part of no run."""
+    return Execution(step=f"__rpc/{rpc.name}", number=0, origin="", phase=Phase.EXECUTE, input=input)
+
+
 def call_rpc(draft: Draft, event: RpcCalled) -> None:
     """All or nothing: an error leaves the run untouched (rule 166).
 
@@ -81,13 +86,7 @@ def answer_of(run: Run, changes: list[c.Change], request_id: str | None) -> Json
 
 
 def _decide(draft: Draft, rpc: Rpc, event: RpcCalled) -> Json:
-    caller = Execution(
-        step=f"__rpc/{rpc.name}",
-        number=0,
-        origin="",
-        phase=Phase.EXECUTE,
-        input=check_rpc_input(rpc, event.input, has_input=event.has_input),
-    )
+    caller = caller_of(rpc, check_rpc_input(rpc, event.input, has_input=event.has_input))
     result = _checked_result(rpc, event.result)
     require_free(draft, rpc.locks, Frame(draft, caller), f"RPC {rpc.name}")
     apply_handler_effects(draft, rpc.handler, event.effects)

@@ -9,9 +9,10 @@ from msgspec import Struct
 from orchestrator.core.draft import Draft
 from orchestrator.core.evaluation import map_key
 from orchestrator.core.frame import Frame, wait_results
+from orchestrator.core.rpcs import caller_of
 from orchestrator.core.state import Execution, Phase, RecoveredFailure, Run
 from orchestrator.core.tasks import method_options, step_of
-from orchestrator.definition.model import Flow, Json, Load
+from orchestrator.definition.model import Flow, Json, Load, Rpc
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
@@ -49,8 +50,19 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 def take_snapshot(flow: Flow, run: Run, execution: Execution, now: datetime) -> Snapshot:
     """Costs in proportion to the plain attributes, the channels and what `loads` asks for."""
+    return _take(flow, run, execution, method_options(flow, execution).loads, _wait(flow, execution), now)
+
+
+def take_rpc_snapshot(flow: Flow, run: Run, rpc: Rpc, input: Json, now: datetime) -> Snapshot:
+    """For the handler of an RPC; `input` is checked."""
+    loads = rpc.handler.loads if rpc.handler is not None else ()
+    return _take(flow, run, caller_of(rpc, input), loads, {}, now)
+
+
+def _take(
+    flow: Flow, run: Run, execution: Execution, loads: tuple[Load, ...], wait: dict[str, Json], now: datetime
+) -> Snapshot:
     draft = Draft(flow, run, now)
-    loads = method_options(flow, execution).loads
     maps, partly = _load_maps(draft, execution, loads)
     return Snapshot(
         flow=flow,
@@ -64,7 +76,7 @@ def take_snapshot(flow: Flow, run: Run, execution: Execution, now: datetime) -> 
         attempt=execution.attempt,
         first_attempt_at=execution.first_attempt_at,
         input=execution.input,
-        wait=_wait(flow, execution),
+        wait=wait,
         attributes=dict(run.attributes) if run.attributes else {},
         attribute_maps=maps,
         partly_loaded=partly,
