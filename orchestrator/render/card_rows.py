@@ -72,32 +72,31 @@ class Pen:
     def rpc_card(self, rpc: Rpc) -> Card:
         called = Entry("a client calls", "entry", SMALL_SIZE, 600, icon="client")
         head = Row("entry", (called,), "in", "entry", title="remote procedure call")
-        body = Row(
-            "title", (*self._name_entries(rpc.name, rpc.description), *_handler_entries(rpc.handler)), "t"
-        )
-        effects = self._may_rows(rpc.handler)
-        rows = (head, body, *effects, *self._decision_rows(f"rpc:{rpc.name}", rpc.decisions))
+        body = self._body_row(rpc.name, rpc.description, rpc.handler, (rpc.let, rpc.decisions))
+        rows = (head, body, *self._decision_rows(f"rpc:{rpc.name}", rpc.decisions))
         return Card(f"rpc:{rpc.name}", "rpc", rows, rpc.description or rpc.name)
 
     def timeout_card(self, handler: Step) -> Card:
+        timeout = self._flow.timeout
         after = (
-            duration_text(self._flow.timeout.after)
-            if self._flow.timeout is not None
-            else "the start's timeout"
+            f"open after {duration_text(timeout.after)}"
+            if timeout is not None
+            else "over its start's timeout"
         )
-        called = Entry(f"the run is open after {after}", "entry", SMALL_SIZE, 600, icon="clock")
+        called = Entry(f"the run is {after}", "entry", SMALL_SIZE, 600, icon="clock")
         head = Row("entry", (called,), "in", "entry", title="timeout of the run")
-        names = self._name_entries("on timeout", handler.description)
-        body = Row("title", (*names, *_handler_entries(handler.execute)), "t")
-        rows = (
-            head,
-            body,
-            *self._may_rows(handler.execute),
-            *self._decision_rows("on_timeout", handler.decisions),
-        )
-        return Card(
-            "timeout_handler:on_timeout", "timeout_handler", rows, "runs once when the run's time is over"
-        )
+        reading = (handler.let, handler.decisions)
+        body = self._body_row("on timeout", handler.description, handler.execute, reading)
+        rows = (head, body, *self._decision_rows("on_timeout", handler.decisions))
+        title = "runs once when the run's time is over"
+        return Card("timeout_handler:on_timeout", "timeout_handler", rows, title)
+
+    def _body_row(self, name: str, description: str, handler: Handler | None, reading: object) -> Row:
+        entries = [*self._name_entries(name, description), *_handler_entries(handler)]
+        entries += self._may_entries(handler)
+        if "attributes" in self._layers:
+            entries += self._read_entries(reading)
+        return Row("title", tuple(entries), "t")
 
     # --- Rows ---
 
@@ -135,10 +134,6 @@ class Pen:
         return [Entry(part, "ink", NAME_SIZE, 700) for part in names] + [
             Entry(line, "muted", SMALL_SIZE) for line in lines
         ]
-
-    def _may_rows(self, handler: Handler | None) -> list[Row]:
-        entries = self._may_entries(handler)
-        return [Row("effects", tuple(entries), "e")] if entries else []
 
     def _may_entries(self, handler: Handler | None) -> list[Entry]:
         """Effects that the handler makes itself."""

@@ -17,7 +17,7 @@ from typing import Any
 from orchestrator.errors import OrchestratorError
 from orchestrator.render.cards import Card, Diagram, Link
 from orchestrator.render.metrics import text_width
-from orchestrator.render.shapes import Segment, rounded
+from orchestrator.render.shapes import Segment, points_along, rounded
 from orchestrator.render.style import SMALL_SIZE, Direction
 
 START_SIZE = 16.0
@@ -64,6 +64,15 @@ class Layout:
     """By card ref, and `start`."""
     curves: tuple[Curve, ...]
 
+    @property
+    def extent(self) -> Box:
+        """The smallest box around all cards and arrows."""
+        points = [(box.x, box.y) for box in self.boxes.values()]
+        points += [(box.right, box.bottom) for box in self.boxes.values()]
+        points += [point for curve in self.curves for point in points_along(curve.segments)]
+        xs, ys = [x for x, _ in points] or [0.0], [y for _, y in points] or [0.0]
+        return Box(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys))
+
 
 def lay_out(diagram: Diagram, direction: Direction) -> Layout:
     """Two passes: the second lets each arrow leave its row on the side that its target is on."""
@@ -94,13 +103,14 @@ def _layout_dot(diagram: Diagram, direction: Direction, sides: dict[int, str]) -
         lines.pop()
     lines += [f'"{card.ref}" [label=<{_table(card)}>];' for card in diagram.cards]
     cards = {card.ref: card for card in diagram.cards}
+    linked = {(link.source, link.target) for link in diagram.links}
+    for recovery, source in diagram.routes:
+        # First, so that recovery steps stand on the left, beside the failure rails.
+        if source in cards and recovery in cards and (source, recovery) not in linked:
+            lines.append(f'"{source}" -> "{recovery}" [style=invis, weight=0];')
     for number, link in enumerate(diagram.links):
         if link.target in cards and (link.source == "start" or link.source in cards):
             lines.append(_link_dot(number, link, cards, direction, sides.get(number, "")))
-    linked = {(link.source, link.target) for link in diagram.links}
-    for recovery, source in diagram.routes:
-        if source in cards and recovery in cards and (source, recovery) not in linked:
-            lines.append(f'"{source}" -> "{recovery}" [style=invis, weight=0];')
     return "\n".join([*lines, "}"])
 
 

@@ -38,11 +38,10 @@ def paint(diagram: Diagram, theme_name: ThemeName, direction: Direction, has_leg
     """The finished drawing."""
     theme = THEMES[theme_name]
     layout = lay_out(diagram, direction)
-    labels = [curve.label_at for curve in layout.curves if curve.label_at is not None]
-    placed, wires = route(diagram, layout.boxes, labels, direction == "LR")
+    placed, wires = route(diagram, layout, direction == "LR")
     heads = place_heads(placed, direction)
     bounds = Bounds()
-    for box in (*layout.boxes.values(), *heads.values()):
+    for box in (layout.extent, *heads.values()):
         bounds.include_box(box)
     for each in placed:
         bounds.include(*each.start)
@@ -50,10 +49,6 @@ def paint(diagram: Diagram, theme_name: ThemeName, direction: Direction, has_leg
     for wire in wires:
         for point in wire.points:
             bounds.include(*point)
-    for curve in layout.curves:
-        for _, numbers in curve.segments:
-            for x, y in zip(numbers[::2], numbers[1::2], strict=True):
-                bounds.include(x, y)
     shapes: list[Shape] = [paint_rail(each, heads.get(each.rail.ref), theme, direction) for each in placed]
     states = {card.ref: card.state for card in diagram.cards}
     shapes += [_paint_curve(curve, states.get(curve.link.source, ""), theme) for curve in layout.curves]

@@ -79,6 +79,20 @@ class Drawing:
     shapes: tuple[Shape, ...]
 
 
+def points_along(segments: tuple[Segment, ...]) -> Iterator[tuple[float, float]]:
+    """Points of a path close enough together to know its extent."""
+    last = (0.0, 0.0)
+    for operator, numbers in segments:
+        if operator == "C":
+            x1, y1, x2, y2, x3, y3 = numbers
+            for t in (0.25, 0.5, 0.75):
+                a, b, c, d = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3
+                yield a * last[0] + b * x1 + c * x2 + d * x3, a * last[1] + b * y1 + c * y2 + d * y3
+        if numbers:
+            last = (numbers[-2], numbers[-1])
+            yield last
+
+
 def polygon(*points: tuple[float, float]) -> tuple[Segment, ...]:
     first, *others = points
     return (("M", first), *(("L", point) for point in others), ("Z", ()))

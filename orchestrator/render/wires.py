@@ -11,11 +11,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from orchestrator.render.cards import Card, Diagram, Rail, Tap
-from orchestrator.render.layout import Box
+from orchestrator.render.layout import Box, Layout
 
 RAIL_GAP = 15.0
-FIRST_RAIL = 40.0
-"""Distance of the first rail from the outermost card."""
+FIRST_RAIL = 34.0
+"""Distance of the first rail from the outermost card or arrow."""
 TRACK = 6.0
 CLEARANCE = 7.0
 LABEL_ROOM = 11.0
@@ -81,17 +81,15 @@ def sockets_of(cards: tuple[Card, ...], rails: tuple[Rail, ...]) -> list[Socket]
     return sockets
 
 
-def route(
-    diagram: Diagram, boxes: dict[str, Box], labels: list[Point], is_turned: bool
-) -> tuple[list[PlacedRail], list[Wire]]:
-    """Place all rails and wires; `labels`: middles of the arrows' labels; `is_turned`: from left to right."""
+def route(diagram: Diagram, layout: Layout, is_turned: bool) -> tuple[list[PlacedRail], list[Wire]]:
+    """Place all rails and wires; `is_turned`: the flow runs from left to right."""
     sockets = sockets_of(diagram.cards, diagram.rails)
     placed: list[PlacedRail] = []
     wires: list[Wire] = []
     for is_mirrored in (False, True):
         rails = [rail for rail in diagram.rails if (rail.kind == "failure") is is_mirrored]
         router = _TurnedRouter if is_turned else _Router
-        some_rails, some_wires = router(boxes, labels, is_mirrored).route(rails, sockets)
+        some_rails, some_wires = router(layout, is_mirrored).route(rails, sockets)
         placed += some_rails
         wires += some_wires
     return placed, wires
@@ -100,10 +98,11 @@ def route(
 class _Router:
     """The flow runs down, rails are vertical, on the right; mirrored: on the left."""
 
-    def __init__(self, boxes: dict[str, Box], labels: list[Point], is_mirrored: bool) -> None:
+    def __init__(self, layout: Layout, is_mirrored: bool) -> None:
         self._is_mirrored = is_mirrored
-        self._labels = labels
-        self._boxes = {name: self._reflect(box) for name, box in boxes.items()}
+        self._labels = [curve.label_at for curve in layout.curves if curve.label_at is not None]
+        self._boxes = {name: self._reflect(box) for name, box in layout.boxes.items()}
+        self._extent = self._reflect(layout.extent)
         self._tracks = Tracks()
         self._bands = merge_bands([(box.y, box.bottom) for box in self._boxes.values()])
 
@@ -115,13 +114,13 @@ class _Router:
         rails = sorted(rails, key=lambda rail: (self._first(by_rail[rail.ref]), rail.ref))
         if self._is_mirrored:
             rails = sorted(rails, key=lambda rail: (self._span(by_rail[rail.ref]), rail.ref))
-        x = max((box.right for box in self._boxes.values()), default=0) + FIRST_RAIL
+        x = self._extent.right + FIRST_RAIL
         placed, wires = [], []
         for number, rail in enumerate(rails):
             rail_x = x + number * RAIL_GAP
             some = [self._wire(rail, socket, rail_x) for socket in self._in_order(by_rail[rail.ref])]
             wires += some
-            ys = [self._rail_end(wire)[1] for wire in some] or [self._top()]
+            ys = [self._rail_end(wire)[1] for wire in some] or [self._extent.y]
             start, end = (rail_x, min(ys)), (rail_x, max(ys) + (PIPE_END if rail.kind == "channel" else 0))
             placed.append(PlacedRail(rail, self._back(start), self._back(end), self._back(start)))
         return placed, [self._returned(wire) for wire in wires]
@@ -179,9 +178,6 @@ class _Router:
         heights = [self._height(socket) for socket in sockets]
         return max(heights, default=0.0) - min(heights, default=0.0)
 
-    def _top(self) -> float:
-        return min((box.y for box in self._boxes.values()), default=0.0)
-
     @staticmethod
     def _rail_end(wire: Wire) -> Point:
         return wire.points[0] if wire.tap.is_incoming else wire.points[-1]
@@ -201,18 +197,18 @@ class _Router:
 class _TurnedRouter(_Router):
     """The flow runs to the right, rails are horizontal, below the cards; mirrored: above."""
 
-    def __init__(self, boxes: dict[str, Box], labels: list[Point], is_mirrored: bool) -> None:
-        super().__init__(boxes, labels, is_mirrored)
-        self._columns = merge_bands([(box.x, box.right) for box in boxes.values()])
+    def __init__(self, layout: Layout, is_mirrored: bool) -> None:
+        super().__init__(layout, is_mirrored)
+        self._columns = merge_bands([(box.x, box.right) for box in self._boxes.values()])
 
     def route(self, rails: list[Rail], sockets: list[Socket]) -> tuple[list[PlacedRail], list[Wire]]:
         by_rail: dict[str, list[Socket]] = {rail.ref: [] for rail in rails}
         for socket in sockets:
             if socket.tap.rail in by_rail:
                 by_rail[socket.tap.rail].append(socket)
-        y = max((box.bottom for box in self._boxes.values()), default=0) + FIRST_RAIL
+        y = self._extent.bottom + FIRST_RAIL
         gap = RAIL_GAP if self._is_mirrored else 2 * RAIL_GAP + 4
-        left = min((box.x for box in self._boxes.values()), default=0)
+        left = self._extent.x
         placed, wires = [], []
         for number, rail in enumerate(rails):
             rail_y = y + number * gap
