@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from orchestrator.definition.cel_library import make_functions
-from orchestrator.definition.cel_tree import Ident, Node, PathStep, Read, Select, reads_of
+from orchestrator.definition.cel_tree import Const, Ident, Node, PathStep, Read, Select, reads_of
 from orchestrator.definition.cel_wire import decode, encode
 from orchestrator.definition.durations import format_time, parse_time
 from orchestrator.definition.model import Json
@@ -159,13 +159,14 @@ def _help_with(text: str, word: str, reason: str) -> str:
 class Program:
     """An expression ready to run. A lone path never leaves Python."""
 
-    __slots__ = ("_compiled", "_direct", "_is_time", "_node", "_readers", "reads")
+    __slots__ = ("_compiled", "_constant", "_direct", "_is_time", "_node", "_readers", "reads")
 
     def __init__(self, node: Node, is_time: bool) -> None:
         self.reads = reads_of(node)
         self._node = node
         self._is_time = is_time
         self._compiled: Any = None
+        self._constant = node if isinstance(node, Const) else None
         is_direct = isinstance(node, Read) and node.member is None
         self._direct: Callable[[Mapping[str, Any]], Any] | None = (
             _reader(self.reads[0]) if is_direct else None
@@ -176,6 +177,8 @@ class Program:
         """A JSON value, in which there may be datetimes and timedeltas; raises EvaluationFailed."""
         if self._direct is not None:
             return self._read_directly(scope, self._direct)
+        if self._constant is not None:
+            return self._constant.value
         if self._compiled is None:
             self._compiled = _environment().deserialize(encode(self._node))
         given = {}
@@ -187,7 +190,7 @@ class Program:
         try:
             result = self._compiled.eval(data=given)
             value = result.plain_value()
-        except (RuntimeError, TypeError) as error:
+        except (RuntimeError, TypeError, ValueError, OverflowError) as error:
             raise EvaluationFailed(self._explain(str(error), scope)) from None
         if value is True or value is False:
             return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -235,10 +236,12 @@ def text_of(value: Any) -> str:
     if isinstance(value, timedelta):
         return format_duration(value)
     if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is not a JSON number")
         return repr(value).removesuffix(".0")
     if isinstance(value, int):
         return str(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=text_of)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=text_of)
 
 
 def make_functions(cel: Any) -> list[Any]:

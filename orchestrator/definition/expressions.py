@@ -192,6 +192,9 @@ def _typed(source: str, environment: Environment, at: int) -> Typed:
         node, kind = infer(cel.parse(source), environment.names, source)
     except cel.SyntaxProblem as found:
         raise ExpressionProblem(found.message, at + found.offset, at + found.end_offset, found.help) from None
+    except RecursionError:
+        message = "the expression is nested too deeply"
+        raise ExpressionProblem(message, at, at + len(source), "split it with `let`") from None
     except ExpressionProblem as found:
         found.offset, found.end_offset = found.offset + at, found.end_offset + at
         raise

@@ -57,7 +57,9 @@ def describe(value: Json) -> str:
 def check_any(value: Json) -> Json:
     """Is it JSON at all, without NaN, Infinity and integers beyond 64 bit?"""
     kind = type(value)
-    if kind is str or value is None or kind is bool:
+    if kind is str:
+        return check_string(value)
+    if value is None or kind is bool:
         return value
     if kind is int:
         return check_integer(value)
@@ -79,7 +81,14 @@ def _plain(value: Json, expected: str, check: Check) -> Json:
 
 
 def check_string(value: Json) -> Json:
-    return value if type(value) is str else plain_as(str, value, "string", check_string)
+    if type(value) is not str:
+        return plain_as(str, value, "string", check_string)
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise Misfit("text with half a surrogate pair is not Unicode") from None
+    return value
 
 
 def check_boolean(value: Json) -> Json:
@@ -136,10 +145,10 @@ def _check_members(value: dict[str, Json]) -> Json:
     for key, member in value.items():
         if type(key) is not str and not isinstance(key, str):
             raise Misfit(f"keys of an object are text, but one is {describe(key)}")
-        kind = type(member)
-        if kind is str or member is None or kind is bool:
+        if member is None or type(member) is bool:
             continue
         try:
+            check_string(key)
             checked = check_any(member)
         except Misfit as misfit:
             misfit.at = (key, *misfit.at)

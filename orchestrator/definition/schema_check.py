@@ -16,6 +16,7 @@ from orchestrator.definition.json_kinds import (
     Misfit,
     check_any,
     check_elements,
+    check_null,
     describe,
     plain_as,
 )
@@ -44,6 +45,8 @@ class Compiler:
             return check_any
         if schema is False:
             return _check_nothing
+        if not isinstance(schema, dict):
+            raise TypeError(f"{schema!r} is no schema")
         rare = _RARE.intersection(schema)
         checks = self._parts(
             {k: v for k, v in schema.items() if k not in _hidden_by(rare)} if rare else schema
@@ -192,7 +195,11 @@ _SHALLOW: Mapping[str, Check] = {**KINDS, "object": _is_instance(dict), "array":
 
 
 def _any_of(parts: list[Check]) -> Check:
+    has_null = check_null in parts
+
     def check(value: Json) -> Json:
+        if value is None and has_null:
+            return None
         misfits = []
         for part in parts:
             try:

@@ -176,6 +176,12 @@ def test_an_expression_gives_its_value(source: str, expected: Any) -> None:
     assert type(found) is type(expected)
 
 
+def test_an_expression_too_deep_to_follow_is_reported() -> None:
+    for source in ("+".join(["edit.pages"] * 2000), "(" * 500 + "1" + ")" * 500, "[" * 200 + "]" * 200):
+        with pytest.raises(ExpressionProblem):
+            parse_value("${" + source + "}", ENVIRONMENT)
+
+
 def test_an_unknown_number_without_fraction_is_an_int_and_any_other_a_double() -> None:
     source = "${type(free) == int ? 'int' : type(free) == double ? 'double' : 'other'}"
     assert [_evaluate(source, free=value) for value in (1, 1.0, "1")] == ["int", "double", "other"]

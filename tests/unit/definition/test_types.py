@@ -178,6 +178,8 @@ def test_a_value_given_is_not_changed_and_defaults_are_not_shared() -> None:
         ("boolean", 1, "expected boolean, got integer 1"),
         ("any", {"a": {"b": float("nan")}}, "at .a.b: nan is not a JSON number"),
         ("any", {"a": [1, {2}]}, "at .a[1]: expected a JSON value, got a set"),
+        ("string", "\ud800", "text with half a surrogate pair is not Unicode"),
+        ("any", {"a": ["\ud800"]}, "at .a[0]: text with half a surrogate pair is not Unicode"),
         ("any", {1: 2}, "keys of an object are text, but one is integer 1"),
         (
             "list of Edit",
