@@ -83,7 +83,7 @@ class Compiler:
         for keyword in ("anyOf", "oneOf"):
             if keyword in schema:
                 parts = [self.compile(part) for part in schema[keyword]]
-                checks.append(_any_of(parts) if keyword == "anyOf" else _exactlyone_of(parts))
+                checks.append(_any_of(parts) if keyword == "anyOf" else _exactly_one_of(parts))
         return checks
 
     def _typed(self, schema: Mapping[str, Json]) -> Check:
@@ -211,7 +211,7 @@ def _any_of(parts: list[Check]) -> Check:
     return check
 
 
-def _exactlyone_of(parts: list[Check]) -> Check:
+def _exactly_one_of(parts: list[Check]) -> Check:
     def check(value: Json) -> Json:
         misfits, found = [], []
         for part in parts:
