@@ -39,7 +39,7 @@ class Committer:
         self.is_paused = False
         """The database has failed just now; the workplace tries again in a moment."""
         self._store = store
-        self._runs = runs
+        self.runs = runs
         self._clock = clock
         self._faults = faults
         self._lock = threading.Lock()
@@ -69,6 +69,14 @@ class Committer:
             self.workplace is not None and self.workplace.wanted() > 0
         )
 
+    def needs_leader(self) -> bool:
+        """There is work, and nobody at it who would look again."""
+        return self.has_work() and not self._lock.locked()
+
+    def is_settled(self) -> bool:
+        """Nothing to commit, nothing being committed."""
+        return not self.has_work() and not self._lock.locked()
+
     def exclusively(self, action: Callable[[Transaction, datetime], None], point: str) -> None:
         """Write something else than runs, between two batches. Raises StoreError."""
         with self._lock:
@@ -84,12 +92,12 @@ class Committer:
         def release(transaction: Transaction, _: datetime) -> None:
             tasks = take_back()
             for task in tasks:
-                entry = self._runs.cache.get(task.run)
+                entry = self.runs.cache.get(task.run)
                 if entry is not None and entry.held.get(task.execution_id) is task:
                     del entry.held[task.execution_id]
             transaction.release(tasks[0].worker if tasks else 0, [(t.run, t.execution_id) for t in tasks])
             if self.workplace is not None:
-                self.workplace.forget(len(tasks))
+                self.workplace.forget(tasks)
 
         self.exclusively(release, "release")
 
@@ -145,13 +153,13 @@ class Committer:
 
     def _refresh(self, transaction: Transaction, submissions: list[Submission]) -> None:
         entries = (
-            self._runs.cache.get(submission.task.run)
+            self.runs.cache.get(submission.task.run)
             for submission in submissions
             if isinstance(submission, Report)
         )
         stale = [e for e in entries if e is not None and e.epoch != transaction.epoch]
         if stale:
-            self._runs.refresh(transaction, stale)
+            self.runs.refresh(transaction, stale)
             for entry in {entry.number: entry for entry in stale}.values():
                 self._check_leases(transaction, entry)
 
@@ -165,13 +173,13 @@ class Committer:
                 task.is_cancelled = True
                 del entry.held[execution_id]
                 if self.workplace is not None:
-                    self.workplace.forget(1)
+                    self.workplace.forget([task])
 
     # --- Submissions ---
 
     def _report(self, transaction: Transaction, batch: Batch, report: Report) -> None:
         task = report.task
-        entry = self._runs.by_number(transaction, task.run)
+        entry = self.runs.by_number(transaction, task.run)
         if entry is None or entry.held.get(task.execution_id) is not task:
             return  # cancelled, closed, or no longer leased to us: a late result changes nothing
         batch.ended.append(task)
@@ -184,7 +192,7 @@ class Committer:
             transaction.release(task.worker, [(task.run, task.execution_id)])
 
     def _start(self, transaction: Transaction, batch: Batch, start: Start) -> None:
-        latest = self._runs.by_flow_id(transaction, start.flow_id)
+        latest = self.runs.by_flow_id(transaction, start.flow_id)
         if latest is not None:
             answer = may_start(start.reuse_policy, latest.run.status)
             if answer is Answer.REJECT:
@@ -207,14 +215,14 @@ class Committer:
                 batch.apply(latest, StopRequested(at=batch.now, stop="terminate"))
             transaction.supersede(latest.number)
             latest.is_latest = False
-        self._runs.cache.add(entry)
+        self.runs.cache.add(entry)
         self._store_definition(transaction, batch, start)
         batch.receipts.append(
             (start.receipt, Started(start.flow_id, start.run_id, entry.number, is_new=True))
         )
 
     def _store_definition(self, transaction: Transaction, batch: Batch, start: Start) -> None:
-        flow, definitions = start.flow, self._runs.definitions
+        flow, definitions = start.flow, self.runs.definitions
         definitions.add(flow)
         if definitions.is_stored(flow):
             return
@@ -223,7 +231,7 @@ class Committer:
         batch.stored_definitions.append(flow.hash)
 
     def _request(self, transaction: Transaction, batch: Batch, request: Request) -> None:
-        entry = self._runs.by_flow_id(transaction, request.flow_id)
+        entry = self.runs.by_flow_id(transaction, request.flow_id)
         if entry is None:
             raise NotFound(f"there is no run {request.flow_id}", flow_id=request.flow_id)
         batch.apply(entry, request.event(batch.now))
@@ -245,7 +253,7 @@ class Committer:
         workplace.note_work(has_more=has_more, due_at=due_at)
 
     def _take_up(self, transaction: Transaction, batch: Batch, claim: Claimed) -> bool:
-        entry = self._runs.by_number(transaction, claim.run)
+        entry = self.runs.by_number(transaction, claim.run)
         if entry is None:
             return False
         is_attended = batch.attend(entry, claim.execution_id)
@@ -257,9 +265,9 @@ class Committer:
     # --- After the commit ---
 
     def _conclude(self, batch: Batch) -> None:
-        workplace, cache = self.workplace, self._runs.cache
+        workplace, cache = self.workplace, self.runs.cache
         for hash in batch.stored_definitions:
-            self._runs.definitions.note_stored(hash)
+            self.runs.definitions.note_stored(hash)
         self._end_leases(batch)
         if workplace is not None:
             self._open_leases(workplace, batch)
@@ -279,26 +287,27 @@ class Committer:
         cache.trim()
 
     def _end_leases(self, batch: Batch) -> None:
-        ended = 0
+        ended: list[Task] = []
         for task in batch.ended:
-            entry = self._runs.cache.get(task.run)
+            entry = self.runs.cache.get(task.run)
             if entry is not None and entry.held.get(task.execution_id) is task:
                 del entry.held[task.execution_id]
-                ended += 1
+                ended.append(task)
         for entry in batch.entries.values():
             if not entry.held:
                 continue
             executions = entry.run.executions
             for execution_id in [each for each in entry.held if each not in executions]:
-                entry.held.pop(execution_id).is_cancelled = True
-                ended += 1
+                task = entry.held.pop(execution_id)
+                task.is_cancelled = True
+                ended.append(task)
         if ended and self.workplace is not None:
             self.workplace.forget(ended)
 
     def _open_leases(self, workplace: Workplace, batch: Batch) -> None:
         tasks = []
         for (number, execution_id), task in batch.placed.items():
-            entry = self._runs.cache.get(number)
+            entry = self.runs.cache.get(number)
             execution = entry.run.executions.get(execution_id) if entry is not None else None
             if entry is None or execution is None:
                 continue
@@ -313,7 +322,7 @@ class Committer:
         """Nothing of the batch was stored: forget what memory says of its runs, then try again or report."""
         for entry in batch.entries.values():
             entry.epoch = VOID
-            self._runs.cache.drop(entry)
+            self.runs.cache.drop(entry)
         if not isinstance(error, StoreError) and len(submissions) > 1:
             self._suspects.extend(submissions)
             return

@@ -76,7 +76,9 @@ class Dispatcher:
         self._idle: list[Seat] = []
         self._seats: list[Seat] = []
         self._threads: list[threading.Thread] = []
-        self._held_count = 0
+        self._call_count = 0
+        """Leased calls of plain functions, waiting or running."""
+        self._coroutine_count = 0
         self._has_more = False
         self._oldest_at = 0.0
         self._is_stopping = False
@@ -86,7 +88,9 @@ class Dispatcher:
     def wanted(self) -> int:
         if not self._has_more or not self.is_open:
             return 0
-        return max(0, self._pace.room() - self._held_count)
+        if self._coroutine_count >= MAXIMUM_ROOM:
+            return 0
+        return max(0, self._pace.room() - self._call_count)
 
     def claimer(self) -> int:
         return self.worker
@@ -100,21 +104,26 @@ class Dispatcher:
         bound = self._handlers.of(entry.flow, execution)
         if bound is None:
             return None
-        room = MAXIMUM_ROOM if bound.is_async else self._pace.room()
-        if self._held_count + placed_count >= room:
+        if bound.is_async:
+            is_full = self._coroutine_count + placed_count >= MAXIMUM_ROOM
+        else:
+            is_full = self._call_count + placed_count >= self._pace.room()
+        if is_full:
             return None
         return Task(entry.number, execution, bound, self.worker)
 
     def accept(self, tasks: list[Task]) -> None:
-        self._held_count += len(tasks)
-        coroutines = [task for task in tasks if task.bound.is_async and task.failure is None]
+        coroutines = [task for task in tasks if task.bound.is_async]
+        self._coroutine_count += len(coroutines)
+        self._call_count += len(tasks) - len(coroutines)
         if coroutines:
-            self._coroutines.begin(coroutines)
-            tasks = [task for task in tasks if not task.bound.is_async or task.failure is not None]
-        self._ready.extend(tasks)
+            self._coroutines.begin([task for task in coroutines if task.failure is None])
+        self._ready.extend(task for task in tasks if not task.bound.is_async or task.failure is not None)
 
-    def forget(self, count: int) -> None:
-        self._held_count -= count
+    def forget(self, tasks: list[Task]) -> None:
+        coroutine_count = sum(task.bound.is_async for task in tasks)
+        self._coroutine_count -= coroutine_count
+        self._call_count -= len(tasks) - coroutine_count
 
     def note_work(self, *, has_more: bool | None, due_at: datetime | None) -> None:
         if has_more is not None:
@@ -142,7 +151,7 @@ class Dispatcher:
 
     def is_at_rest(self) -> bool:
         """Nothing leased, nothing to commit, nothing known to be claimable."""
-        return self._held_count == 0 and not self._committer.has_work()
+        return self.held_count == 0 and self._committer.is_settled()
 
     def take_back(self) -> list[Task]:
         """The tasks that have not been begun; they will not be."""
@@ -156,7 +165,7 @@ class Dispatcher:
 
     @property
     def held_count(self) -> int:
-        return self._held_count
+        return self._call_count + self._coroutine_count
 
     def stop(self) -> None:
         """End the threads; those inside a handler are left behind."""
@@ -191,10 +200,8 @@ class Dispatcher:
                 committer.lead()
                 if len(self._ready) > 1:
                     self._wake_one()
-            elif committer.has_work():
+            elif committer.needs_leader():
                 committer.lead()
-                if not self._ready:
-                    self._rest(seat)
             else:
                 self._rest(seat)
 
@@ -257,7 +264,7 @@ class Dispatcher:
     def _rest(self, seat: Seat) -> None:
         """Sleep until woken. Who looks for sleepers after this one lay down finds it."""
         self._idle.append(seat)
-        if self._ready or self._committer.has_work() or self._is_stopping:
+        if self._ready or self._committer.needs_leader() or self._is_stopping:
             try:
                 self._idle.remove(seat)
             except ValueError:

@@ -209,7 +209,10 @@ class Worker:
         self._dispatcher.watch.need_by(self._beat_at)
 
     def _sign_off(self, transaction: Transaction, now: datetime) -> None:
+        """Whatever is left is free again; results of handlers left behind are ignored."""
         transaction.bury_worker(self._dispatcher.worker)
+        for entry in self.engine.committer.runs.cache:
+            entry.held.clear()
 
     @contextmanager
     def _signals(self, is_wanted: bool) -> Iterator[None]:

@@ -31,8 +31,8 @@ class Workplace(Protocol):
         """Leased and ready to run."""
         ...
 
-    def forget(self, count: int) -> None:
-        """So many leases have ended."""
+    def forget(self, tasks: list[Task]) -> None:
+        """Their leases have ended."""
         ...
 
     def note_work(self, *, has_more: bool | None, due_at: datetime | None) -> None:

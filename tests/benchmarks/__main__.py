@@ -1,0 +1,67 @@
+"""`python -m tests.benchmarks [W1c1 W2 …] [--repeat 3] [--scale 1.0]`: JSON lines, then medians and shares of the floor.
+
+Every measurement is a process of its own; ours and the floor take turns, so that neighbours disturb both alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks.measure import Line, spin, summarize
+from tests.benchmarks.workloads import FLOORS, WORKLOADS
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=" ".join(WORKLOADS))
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the usual numbers of flows")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.one:
+        _measure(*asked.one.split("/"), scale=asked.scale)
+        return
+    for name in asked.workloads or WORKLOADS:
+        if name not in WORKLOADS:
+            parser.error(f"there is no workload {name}; there are {' '.join(WORKLOADS)}")
+        _compare(name, asked.repeat, asked.scale)
+
+
+def _compare(name: str, repeat: int, scale: float) -> None:
+    lines: dict[str, list[Line]] = {"floor": [], "orchestrator": []}
+    for _ in range(repeat):
+        for system in lines:
+            if system == "orchestrator" or name in FLOORS:
+                lines[system].append(_in_process(system, name, scale))
+    figure = WORKLOADS[name][2]
+    ours = summarize(lines["orchestrator"], figure)
+    print(json.dumps(ours), flush=True)
+    if lines["floor"]:
+        floor = summarize(lines["floor"], figure)
+        share = round(ours["median"] / floor["median"], 2)
+        print(json.dumps({**floor, "ours_to_floor": share}), flush=True)
+
+
+def _in_process(system: str, name: str, scale: float) -> Line:
+    command = [sys.executable, "-m", "tests.benchmarks", "--one", f"{system}/{name}", "--scale", str(scale)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    print(done.stdout, end="", flush=True)
+    line: Line = json.loads(done.stdout)
+    return line
+
+
+def _measure(system: str, name: str, *, scale: float) -> None:
+    workload, count, _ = (FLOORS if system == "floor" else WORKLOADS)[name]
+    before = spin()
+    with tempfile.TemporaryDirectory() as directory:
+        figures = workload(str(Path(directory) / "bench.db"), max(1, int(count * scale)))
+    print(json.dumps({"system": system, "workload": name, **figures, "spin_ms": [before, spin()]}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Definitions that the workloads run; handlers are in this module and do nothing."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from orchestrator import Context
+from orchestrator.definition.model import Flow
+from orchestrator.definition.parse import parse
+
+
+def step() -> None:
+    """A no-op handler."""
+
+
+begun = threading.Event()
+began_at = 0.0
+began: dict[int, float] = {}
+
+
+def receive(ctx: Context) -> None:
+    """Notes when it was called, for W3."""
+    global began_at
+    began_at = time.perf_counter()
+    began[ctx.wait.go.message] = began_at
+    begun.set()
+
+
+def branch(number: int) -> int:
+    return number
+
+
+def flow_of(text: str) -> Flow:
+    flow, problems = parse(text, "bench.flow.yaml")
+    if flow is None:
+        raise SystemExit("\n".join(problem.concise() for problem in problems))
+    return flow
+
+
+def sequence(count: int) -> Flow:
+    """`count` steps one after the other."""
+    steps = [f"  S{i}: {{execute: step, go_to: S{i + 1}}}" for i in range(1, count)]
+    steps.append(f"  S{count}: {{execute: step, graceful_complete: null}}")
+    return flow_of(
+        f"flow: Bench{count}\nhandlers: tests.benchmarks.flows\nstart: S1\nsteps:\n" + "\n".join(steps)
+    )
+
+
+def loop() -> Flow:
+    """One step that goes to itself until it is stopped by its count."""
+    return flow_of(
+        """
+flow: BenchLoop
+handlers: tests.benchmarks.flows
+input: integer
+start: Next
+steps:
+  Next:
+    input: integer
+    execute: step
+    decide:
+      - when: input <= 1
+        graceful_complete: null
+      - go_to: {step: Next, input: "${input - 1}"}
+"""
+    )
+
+
+def fan_out() -> Flow:
+    """A list of branches and a join."""
+    return flow_of(
+        """
+flow: BenchFanOut
+handlers: tests.benchmarks.flows
+input: list of integer
+output: integer
+joins:
+  done: integer
+start: Split
+steps:
+  Split:
+    input: list of integer
+    join: done
+    go_to_many:
+      - {for_each: "${input}", step: Branch}
+      - {step: Collect, branch: false}
+  Branch:
+    input: integer
+    execute: branch
+    report: {done: "${result}"}
+    dead_end: true
+  Collect:
+    wait_for: {all_of: [{join: done}]}
+    graceful_complete: "${size(wait.done)}"
+"""
+    )
+
+
+def message() -> Flow:
+    """Waits for one message from outside."""
+    return flow_of(
+        """
+flow: BenchMessage
+handlers: tests.benchmarks.flows
+channels:
+  go: {type: integer, external: true}
+start: Wait
+steps:
+  Wait:
+    wait_for: {until: {channel: go}}
+    execute: receive
+    graceful_complete: null
+"""
+    )

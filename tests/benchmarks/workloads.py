@@ -1,0 +1,225 @@
+"""The workloads of docs/performance.md on this engine; each starts on a new file."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+from orchestrator.definition.model import Flow
+from orchestrator.engine.batch import Batch
+from orchestrator.engine.client import Client
+from orchestrator.engine.engine import Engine
+from orchestrator.engine.worker import Worker
+from tests.benchmarks import floor, flows
+from tests.benchmarks.measure import Line, in_milliseconds, percentile
+
+
+class Counted:
+    """Commits and events of an engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.commit_count = 0
+        self.event_count = 0
+        before = engine.committer.on_commit
+
+        def count(batch: Batch) -> None:
+            if batch.event_count:
+                self.commit_count += 1
+                self.event_count += batch.event_count
+            before(batch)
+
+        engine.committer.on_commit = count
+
+
+def sequential_alone(path: str, flow_count: int) -> Line:
+    """W1c1: flows of 10 steps, one at a time."""
+    flow = flows.sequence(10)
+    engine = Engine(path)
+    client = Client(engine)
+    with Worker(engine):
+        _run(client, flow, range(20))
+        counted = Counted(engine)
+        started = time.perf_counter()
+        _run(client, flow, range(20, 20 + flow_count))
+        seconds = time.perf_counter() - started
+    engine.close()
+    return {
+        "steps_s": round(10 * flow_count / seconds, 1),
+        "commits_per_event": round(counted.commit_count / counted.event_count, 3),
+    }
+
+
+def _run(client: Client, flow: Flow, numbers: range) -> None:
+    for number in numbers:
+        client.start(flow, f"f{number}")
+        client.wait(f"f{number}")
+
+
+def sequential_together(path: str, flow_count: int, in_flight: int = 100) -> Line:
+    """W1c100: the same with 100 in flight."""
+    flow = flows.sequence(10)
+    engine = Engine(path)
+    client = Client(engine)
+    closed = Closings(engine)
+    with Worker(engine):
+        _run(client, flow, range(1))
+        counted = Counted(engine)
+        started = time.perf_counter()
+        begun = 0
+        while begun < flow_count or closed.count < flow_count + 1:
+            while begun < flow_count and begun - (closed.count - 1) < in_flight:
+                client.start_soon(flow, f"g{begun}")
+                begun += 1
+            closed.wait()
+        seconds = time.perf_counter() - started
+    engine.close()
+    return {
+        "steps_s": round(10 * flow_count / seconds, 1),
+        "commits_per_event": round(counted.commit_count / counted.event_count, 4),
+    }
+
+
+class Closings:
+    """Counts runs that close, and wakes the one who waits for it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.count = 0
+        self._woken = threading.Event()
+        before = engine.committer.on_commit
+
+        def note(batch: Batch) -> None:
+            before(batch)
+            closed = sum(1 for entry in batch.entries.values() if entry.run.closed_at is not None)
+            if closed:
+                self.count += closed
+                self._woken.set()
+
+        engine.committer.on_commit = note
+
+    def wait(self) -> None:
+        self._woken.wait()
+        self._woken.clear()
+
+
+def fan_out(path: str, branch_count: int) -> Line:
+    """W2: parallel branches and a join."""
+    flow = flows.fan_out()
+    engine = Engine(path)
+    client = Client(engine)
+    with Worker(engine):
+        client.start(flow, "warm", [1, 2, 3])
+        client.wait("warm")
+        started = time.perf_counter()
+        client.start(flow, "wide", list(range(branch_count)))
+        run = client.wait("wide")
+        seconds = time.perf_counter() - started
+    engine.close()
+    assert run["outputs"][0]["output"] == branch_count, run
+    return {"branches_s": round(branch_count / seconds, 1)}
+
+
+def message_in_process(path: str, count: int) -> Line:
+    """W3 in process: publish until the handler of the waiting step starts."""
+    flow = flows.message()
+    engine = Engine(path)
+    client = Client(engine)
+    spans = []
+    with Worker(engine):
+        for number in range(count):
+            client.start(flow, f"m{number}")
+        for number in range(count):
+            time.sleep(random.uniform(0.002, 0.006))
+            flows.begun.clear()
+            sent_at = time.perf_counter()
+            client.publish(f"m{number}", "go", 1)
+            flows.begun.wait()
+            spans.append(flows.began_at - sent_at)
+    engine.close()
+    return {
+        "p50_ms": in_milliseconds(percentile(spans, 0.5)),
+        "p99_ms": in_milliseconds(percentile(spans, 0.99)),
+    }
+
+
+def message_between_processes(path: str, count: int) -> Line:
+    """W3 across processes: the publisher is a process of its own (clocks of one machine are compared)."""
+    flow = flows.message()
+    engine = Engine(path)
+    client = Client(engine)
+    spans = []
+    with Worker(engine):
+        for number in range(count):
+            client.start(flow, f"m{number}")
+        with subprocess.Popen(
+            [sys.executable, "-m", "tests.benchmarks.publisher", path, str(count)],
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as publisher:
+            assert publisher.stdout is not None
+            for line in publisher.stdout:
+                number, sent_at = line.split()
+                client.wait(f"m{number}", timeout=10)
+                spans.append(flows.began[int(number)] - float(sent_at))
+    engine.close()
+    return {
+        "p50_ms": in_milliseconds(percentile(spans, 0.5)),
+        "p99_ms": in_milliseconds(percentile(spans, 0.99)),
+    }
+
+
+def short_process(path: str, _: int) -> Line:
+    """W5: a new process, a new file, a flow of three steps, exit."""
+    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "tests.benchmarks.short", path], check=True, env=environment)
+    return {"seconds": round(time.perf_counter() - started, 3)}
+
+
+def long_run(path: str, step_count: int) -> Line:
+    """W6: the last steps of one long run against its first ones; bytes a step."""
+    engine = Engine(path)
+    client = Client(engine)
+    with Worker(engine):
+        client.start(flows.loop(), "long", step_count)
+        client.wait("long")
+        history = client.history("long")
+    engine.close()
+    moments = [datetime.fromisoformat(row["at"]).timestamp() for row in history]
+    spans = [later - earlier for earlier, later in zip(moments, moments[1:], strict=False)]
+    connection = sqlite3.connect(path)
+    connection.execute("pragma wal_checkpoint(truncate)")
+    connection.execute("vacuum")
+    size = os.path.getsize(path)
+    connection.close()
+    return {
+        "slowdown": round(percentile(spans[-40:], 0.5) / percentile(spans[5:45], 0.5), 2),
+        "bytes_per_step": round(size / step_count, 1),
+        "steps_s": round(step_count / (moments[-1] - moments[0]), 1),
+    }
+
+
+Workload = Callable[[str, int], Line]
+
+WORKLOADS: dict[str, tuple[Workload, int, str]] = {
+    "W1c1": (sequential_alone, 200, "steps_s"),
+    "W1c100": (sequential_together, 2000, "steps_s"),
+    "W2": (fan_out, 1000, "branches_s"),
+    "W2x": (fan_out, 10_000, "branches_s"),
+    "W3": (message_in_process, 200, "p50_ms"),
+    "W3p": (message_between_processes, 200, "p50_ms"),
+    "W5": (short_process, 1, "seconds"),
+    "W6": (long_run, 1000, "slowdown"),
+}
+FLOORS: dict[str, tuple[Workload, int, str]] = {
+    "W1c1": (floor.one_at_a_time, 200, "steps_s"),
+    "W1c100": (floor.in_batches, 2000, "steps_s"),
+    "W6": (floor.long_run, 1000, "slowdown"),
+}
+"""By workload: how it is run, with how many, and the figure that counts."""

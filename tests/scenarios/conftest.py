@@ -1,0 +1,15 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import engine_handlers
+from tests.support.engine_kit import Kit
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Iterator[Kit]:
+    engine_handlers.reset()
+    kit = Kit(tmp_path)
+    yield kit
+    kit.close()

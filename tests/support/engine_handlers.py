@@ -1,0 +1,71 @@
+"""Handlers of the engine's scenarios."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import Counter
+from typing import Any
+
+from orchestrator import Context, NonRetryable
+from tests.support.engine_kit import Gate
+
+gates: dict[str, Gate] = {}
+calls: Counter[str] = Counter()
+_lock = threading.Lock()
+seen_cancelled: list[bool] = []
+
+
+def reset() -> None:
+    gates.clear()
+    calls.clear()
+    seen_cancelled.clear()
+
+
+def note(ctx: Context) -> int:
+    """Counts its calls by step execution."""
+    with _lock:
+        calls[ctx.step_execution_id] += 1
+        return calls[ctx.step_execution_id]
+
+
+def gated(ctx: Context) -> int:
+    count = note(ctx)
+    gates[ctx.step].pass_through()
+    seen_cancelled.append(ctx.cancelled)
+    return count
+
+
+async def gated_async(ctx: Context) -> int:
+    count = note(ctx)
+    await asyncio.get_running_loop().run_in_executor(None, gates[ctx.step].pass_through)
+    return count
+
+
+async def never(ctx: Context) -> None:
+    note(ctx)
+    await asyncio.Event().wait()
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def fail_twice(ctx: Context) -> str:
+    if note(ctx) < 3:
+        raise ValueError("not yet")
+    return "third time"
+
+
+def fail_for_good(ctx: Context) -> None:
+    note(ctx)
+    raise NonRetryable("never")
+
+
+def attempt_of(ctx: Context) -> int:
+    note(ctx)
+    return ctx.attempt
+
+
+def start_child(ctx: Context, flow_id: str) -> Any:
+    return ctx.client.start("Child", flow_id).run_id

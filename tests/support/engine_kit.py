@@ -1,0 +1,117 @@
+"""What the engine's scenarios share: a clock that tests turn, gates inside handlers, flows from text."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from orchestrator.definition.model import Flow
+from orchestrator.definition.parse import parse
+from orchestrator.engine.client import Client
+from orchestrator.engine.engine import Engine
+from orchestrator.engine.worker import Worker
+from orchestrator.store.sqlite import SqliteStore
+
+PATIENCE = 20.0
+"""Seconds after which a scenario that should have moved is given up."""
+
+
+class VirtualClock:
+    """Stands still until it is advanced; then everybody who sleeps on it looks again."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2030, 1, 1, tzinfo=UTC)
+        self._engines: list[Engine] = []
+
+    def now(self) -> datetime:
+        return self._now
+
+    def monotonic(self) -> float:
+        return self._now.timestamp()
+
+    def tell(self, engine: Engine) -> None:
+        self._engines.append(engine)
+
+    def advance(self, **span: float) -> None:
+        self._now += timedelta(**span)
+        for engine in self._engines:
+            engine.look_again()
+
+
+class Gate:
+    """Lets a test see that a handler has arrived, and lets it go on."""
+
+    def __init__(self) -> None:
+        self._arrived = threading.Semaphore(0)
+        self._open = threading.Semaphore(0)
+
+    def pass_through(self) -> None:
+        self._arrived.release()
+        assert self._open.acquire(timeout=PATIENCE), "the test never opened the gate"
+
+    def await_arrival(self) -> None:
+        assert self._arrived.acquire(timeout=PATIENCE), "no handler arrived at the gate"
+
+    def open(self, times: int = 1) -> None:
+        self._open.release(times)
+
+
+class Kit:
+    """One store, one engine, its client; workers on demand."""
+
+    def __init__(self, path: Path) -> None:
+        self.clock = VirtualClock()
+        self.path = str(path / "runs.db")
+        self.engine = Engine(self.path, clock=self.clock)
+        self.clock.tell(self.engine)
+        self.client = Client(self.engine)
+
+    @contextmanager
+    def working(self, concurrency: int = 2) -> Iterator[Worker]:
+        worker = Worker(self.engine, concurrency=concurrency)
+        worker.start()
+        try:
+            yield worker
+        finally:
+            worker.stop(grace=5)
+
+    def run(self, flow: Flow, flow_id: str = "run-1", input: Any = None) -> dict[str, Any]:
+        """Start and work until it is closed."""
+        self.client.start(flow, flow_id, input)
+        with self.working() as worker:
+            return worker.run_until_closed(flow_id)
+
+    def phases(self, flow_id: str = "run-1") -> dict[str, str]:
+        active = self.client.describe(flow_id)["active"]
+        return {each["step_execution_id"]: each["phase"] for each in active}
+
+    def events(self, flow_id: str = "run-1") -> list[str]:
+        return [commit["event"] for commit in self.client.history(flow_id)]
+
+    def assert_memory_matches_rows(self) -> None:
+        """Every cached run equals what its rows say."""
+        store = self.engine.store
+        for entry in list(self.engine.committer.runs.cache):
+            with store.reading() as reading:
+                head = reading.find_run(entry.number)
+                assert head is not None
+                stored = reading.load(head).run
+            assert stored == entry.run
+
+    def close(self) -> None:
+        self.engine.close()
+
+
+def flow_of(text: str) -> Flow:
+    flow, problems = parse(text, "scenario.flow.yaml")
+    assert flow is not None, [problem.concise() for problem in problems]
+    return flow
+
+
+def another_store(kit: Kit) -> SqliteStore:
+    """As another process would open it."""
+    return SqliteStore(kit.path)
