@@ -11,6 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from orchestrator.core.events import Failure, Record, Watcher
+from orchestrator.core.image import RunImage
 from orchestrator.core.state import (
     BranchReport,
     Execution,
@@ -255,6 +256,17 @@ class RpcAnswered(_Change, frozen=True, tag="rpc_answered"):
     name: str
     output: Json
     request_id: str | None = None
+    decision: int | None = None
+    """Position in `decide`, from 1; None: it has none."""
+
+
+class RunRestored(_Change, frozen=True, tag="run_restored"):
+    """Time travel: the run goes on from what it was after commit `forked_at`, as its next attempt."""
+
+    forked_at: int
+    left_at: int
+    """The last commit of the attempt that is left."""
+    image: RunImage
 
 
 class RunClosed(_Change, frozen=True, tag="run_closed"):
@@ -297,5 +309,6 @@ Change: TypeAlias = (
     | OutputAdded
     | EventRecorded
     | RpcAnswered
+    | RunRestored
     | RunClosed
 )

@@ -224,9 +224,7 @@ def apply_decision(
 ) -> None:
     """Effects in the order written, cancels, then what it ends and starts."""
     apply_planned_effects(draft, execution, planned, handler_cancels)
-    draft.end_step(
-        execution, "completed", decision=planned.position, otherwise_count=planned.otherwise_count
-    )
+    draft.end_step(execution, "completed", decision=planned.position, otherwise_count=planned.otherwise_count)
     reported = [e.position for e in planned.effects if isinstance(e, PlannedReport)]
     line = execution.line[: min(reported, default=None)]
     started = start_planned(draft, execution, planned, line, origin=execution.id)

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from orchestrator.core import changes as c
+from orchestrator.core.image import restore
 from orchestrator.core.progress import (
     accepted,
     begin_execute,
@@ -240,6 +241,11 @@ def _answer(run: Run, change: c.RpcAnswered) -> None:
         run.answers[change.request_id] = change.output
 
 
+def _restore(run: Run, change: c.RunRestored) -> None:
+    restore(run, change.image)
+    rebuild_indexes(run)
+
+
 def _close(run: Run, change: c.RunClosed) -> None:
     run.status, run.closed_at, run.error = Status(change.status), change.at, change.error
     run.executions, run.rounds, run.skips = {}, {}, {}
@@ -327,5 +333,6 @@ _APPLY: dict[type, Callable[[Run, Any], None]] = {
     c.WatcherAdded: _add_watcher,
     c.HeartbeatKept: _keep_heartbeat,
     c.RpcAnswered: _answer,
+    c.RunRestored: _restore,
     c.RunClosed: _close,
 }

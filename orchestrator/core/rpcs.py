@@ -68,13 +68,13 @@ def call_rpc(draft: Draft, event: RpcCalled) -> None:
     rpc = find_rpc(draft.flow, event.name)
     require_callable(draft.run, rpc)
     try:
-        output = _decide(draft, rpc, event)
+        output, decision = _decide(draft, rpc, event)
     except MethodFails as fails:
         failure = fails.failure
         if failure.type == "NoDecision":
             raise Rejected(failure.message, name=rpc.name) from None
         raise HandlerFailed(f"RPC {rpc.name}: {failure.message}", name=rpc.name) from None
-    draft.changes.append(c.RpcAnswered(rpc.name, output, event.request_id))
+    draft.changes.append(c.RpcAnswered(rpc.name, output, event.request_id, decision))
 
 
 def answer_of(run: Run, changes: list[c.Change], request_id: str | None) -> Json:
@@ -85,14 +85,15 @@ def answer_of(run: Run, changes: list[c.Change], request_id: str | None) -> Json
     return run.answers[request_id or ""]
 
 
-def _decide(draft: Draft, rpc: Rpc, event: RpcCalled) -> Json:
+def _decide(draft: Draft, rpc: Rpc, event: RpcCalled) -> tuple[Json, int | None]:
+    """The output, and which decision was taken."""
     caller = caller_of(rpc, check_rpc_input(rpc, event.input, has_input=event.has_input))
     result = _checked_result(rpc, event.result)
     require_free(draft, rpc.locks, Frame(draft, caller), f"RPC {rpc.name}")
     apply_handler_effects(draft, rpc.handler, event.effects)
     frame = Frame(draft, caller, {rpc.result.name: result})
     if not rpc.decisions:
-        return _output(rpc, None, result, frame)
+        return _output(rpc, None, result, frame), None
     position, decision = choose(rpc, f"RPC {rpc.name}", event.choice, frame)
     if decision.reject is not None:
         raise Rejected(str(evaluate(decision.reject, frame)), name=rpc.name)
@@ -100,7 +101,7 @@ def _decide(draft: Draft, rpc: Rpc, event: RpcCalled) -> Json:
     output = _output(rpc, decision, result, frame)
     apply_planned_effects(draft, caller, planned, event.effects.cancels)
     start_planned(draft, caller, planned, (), origin=caller.step)
-    return output
+    return output, position
 
 
 def _checked_result(rpc: Rpc, result: Json) -> Json:

@@ -1,0 +1,170 @@
+"""Time travel (rules 191-196): back to an earlier point of a run, same run id, next run attempt.
+
+The point is the state after one commit of the run's timeline. What clients did after it is done again, unless
+they ask not to. Nothing is erased: the commit that travels says where the timeline forked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from orchestrator.core import changes as c
+from orchestrator.core.events import (
+    DeadlineSkipped,
+    Event,
+    MessagesPublished,
+    RpcCalled,
+    TimerSkipped,
+)
+from orchestrator.core.image import image_of
+from orchestrator.core.state import Execution, Phase, Run, Status
+from orchestrator.core.transition import decide, evolve
+from orchestrator.definition.model import Flow
+from orchestrator.errors import InvalidValue, NotFound, OrchestratorError
+
+REAPPLIED = (MessagesPublished, RpcCalled, TimerSkipped, DeadlineSkipped)
+"""What clients do that is done again after the fork (rule 194)."""
+
+
+class Recorded(Struct, frozen=True):
+    """One commit of a run's history. `event` is kept for what clients did."""
+
+    version: int
+    at: datetime
+    changes: list[c.Change]
+    event: Event | None = None
+
+
+class Target(Struct, frozen=True):
+    """Exactly one of: nothing (the beginning), `time`, `step`, `execution_id` with `method`."""
+
+    time: datetime | None = None
+    step: str | None = None
+    """Its first execution (section 4, choice 13)."""
+    execution_id: str | None = None
+    method: str | None = None
+    """"wait_for": evaluate the wait anew; "execute": keep its result and run Execute anew."""
+
+
+def travel(
+    flow: Flow, history: Sequence[Recorded], target: Target, at: datetime, *, reapplies: bool = True
+) -> list[c.Change]:
+    """The changes of the commit that travels. Raises NotFound or InvalidValue for a bad target."""
+    timeline = timeline_of(history)
+    fork = find_fork(timeline, target)
+    run = Run()
+    for recorded in timeline:
+        if recorded.version <= fork:
+            evolve(run, recorded.changes)
+    last = history[-1]
+    if reapplies:
+        for recorded in history:
+            if recorded.version > fork and isinstance(recorded.event, REAPPLIED):
+                _apply_again(flow, run, recorded.event, at)
+    image = replace(image_of(run), status=Status.RUNNING, attempt=_attempts(history) + 1)
+    restored = c.RunRestored(fork, last.version, image)
+    return [restored, *_requests_of_pending_children(timeline, run)]
+
+
+def timeline_of(history: Sequence[Recorded]) -> list[Recorded]:
+    """The commits that led to the present state, without those that earlier travels left behind."""
+    timeline: list[Recorded] = []
+    for recorded in history:
+        for change in recorded.changes:
+            if isinstance(change, c.RunRestored):
+                timeline = [kept for kept in timeline if kept.version <= change.forked_at]
+        timeline.append(recorded)
+    return timeline
+
+
+def find_fork(timeline: Sequence[Recorded], target: Target) -> int:
+    """The version after which the run goes on anew."""
+    _check(target)
+    if target.time is not None:
+        versions = [r.version for r in timeline if r.at <= target.time]
+        if not versions:
+            raise NotFound(f"the run had not started at {target.time.isoformat()}")
+        return versions[-1]
+    if target.step is not None:
+        return _queued(timeline, lambda execution: execution.step == target.step, f"step {target.step}")
+    if target.execution_id is not None:
+        name = target.execution_id
+        queued = _queued(timeline, lambda execution: execution.id == name, name)
+        return queued if target.method == "wait_for" else _execute_began(timeline, name, queued)
+    return timeline[0].version
+
+
+def _check(target: Target) -> None:
+    given = [x for x in (target.time, target.step, target.execution_id) if x is not None]
+    if len(given) > 1:
+        raise InvalidValue("give one target: a time, a step or a step execution")
+    if (target.method is not None) != (target.execution_id is not None):
+        raise InvalidValue("a step execution is given with its method, `wait_for` or `execute`; no other is")
+    if target.method not in (None, "wait_for", "execute"):
+        raise InvalidValue(f"a method is `wait_for` or `execute`, not {target.method!r}")
+
+
+def _queued(timeline: Sequence[Recorded], matches: Callable[[Execution], bool], what: str) -> int:
+    for recorded in timeline:
+        for change in recorded.changes:
+            if isinstance(change, c.StepQueued) and matches(change.execution):
+                return recorded.version
+    raise NotFound(f"the run has no execution of {what}")
+
+
+def _execute_began(timeline: Sequence[Recorded], execution_id: str, queued: int) -> int:
+    """After the wait was satisfied; for a step that decided in that very commit, before it."""
+    began = queued
+    for recorded in timeline:
+        for change in recorded.changes:
+            if isinstance(change, c.StepEnded) and change.execution_id == execution_id:
+                return began if began < recorded.version else recorded.version - 1
+            if isinstance(change, c.WaitSatisfied | c.WaitSkipped) and change.execution_id == execution_id:
+                began = recorded.version
+    if began == queued and _has_wait(timeline, execution_id):
+        raise InvalidValue(f"{execution_id} has not reached its Execute")
+    return began
+
+
+def _has_wait(timeline: Sequence[Recorded], execution_id: str) -> bool:
+    return any(
+        isinstance(change, c.StepQueued)
+        and change.execution.id == execution_id
+        and change.execution.phase is Phase.WAIT_FOR
+        for recorded in timeline
+        for change in recorded.changes
+    )
+
+
+def _apply_again(flow: Flow, run: Run, event: Event, at: datetime) -> None:
+    try:
+        changes = decide(flow, run, replace(event, at=at))
+    except OrchestratorError:
+        return  # the run as it was then has no place for it: a rejected RPC, a timer that is not pending
+    evolve(run, changes)
+
+
+def _attempts(history: Sequence[Recorded]) -> int:
+    return 1 + sum(isinstance(change, c.RunRestored) for r in history for change in r.changes)
+
+
+def _requests_of_pending_children(timeline: Sequence[Recorded], run: Run) -> list[c.Change]:
+    """A child that a kept wait asked for may have closed since: ask again, with the same request."""
+    asked: dict[tuple[str, int], c.ChildRequested] = {}
+    for recorded in timeline:
+        for change in recorded.changes:
+            if isinstance(change, c.ChildRequested):
+                asked[change.execution_id, change.condition] = change
+    return [
+        asked[execution.id, index]
+        for execution in run.executions.values()
+        if execution.phase is Phase.WAITING and execution.wait is not None
+        for index, condition in enumerate(execution.wait.conditions)
+        if condition.child is not None
+        and condition.child.status == Status.RUNNING
+        and (execution.id, index) in asked
+    ]
