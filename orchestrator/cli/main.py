@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -59,7 +59,7 @@ def options(
     """Declare flow graphs in YAML, bind Python handlers by name, execute them durably."""
 
 
-for name, command in {
+COMMANDS: dict[str, Callable[..., object]] = {
     "init": init.init,
     "lint": lint.lint,
     "graph": graph.graph,
@@ -75,7 +75,8 @@ for name, command in {
     "wait": wait.wait,
     "watch": watch.watch,
     "stop": stop.stop,
-}.items():
+}
+for name, command in COMMANDS.items():
     app.command(name)(command)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -70,3 +72,18 @@ def test_a_command_line_that_makes_no_sense_is_a_usage_error(place: Place, words
     done = place.type(*words)
     assert (done.code, done.stdout) == (2, "")
     assert "error:" in done.stderr
+
+
+def test_help_takes_less_than_a_fifth_of_a_second(place: Place, tmp_path: Path) -> None:
+    """Of the processor's time, with compiled code, the best of some: other processes do not count."""
+    environment = place.environment(PYTHONPYCACHEPREFIX=str(tmp_path / "cache"))
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    taken = []
+    for _ in range(6):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            place.command("--help"), env=environment, cwd=tmp_path, check=True, capture_output=True
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(taken) < 0.2
