@@ -19,7 +19,8 @@ def write_dot(
     colors = THEMES[theme]
     lines = [
         f"digraph {_quote(diagram.name)} {{",
-        f"  rankdir={direction}; bgcolor={_quote(colors.page)}; nodesep=0.5; ranksep=0.6; labelloc=t;",
+        f"  rankdir={direction}; bgcolor={_quote(colors.page)}; nodesep=0.5; ranksep=0.6; "
+        'labelloc=t; fontname="Helvetica";',
         f"  label=<{_heading(diagram, colors)}>;",
         '  node [fontname="Helvetica", shape=plain];',
         f'  edge [fontname="Helvetica", fontsize=10, color={_quote(colors.line("plain"))}, '
@@ -66,7 +67,8 @@ def _row(row: Row, theme: Theme) -> str:
     return f'<TD ALIGN="LEFT" BALIGN="LEFT" PORT="{row.port}" BGCOLOR="{area}">{badge}{lines}</TD>'
 
 
-_SIGNS = {"clock": "⏱ ", "arrow": "→ ", "publish": "⇢ ", "fork": "⫴ ", "cancel": "⊘ ", "end": "⊣ "}
+_SIGNS = {"arrow": "→ ", "publish": "→ ", "cancel": "× "}
+"""Only such as every font has."""
 
 
 def _entry(entry: Entry, theme: Theme) -> str:

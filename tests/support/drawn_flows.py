@@ -89,7 +89,9 @@ on_timeout:
 
 CJK = """
 flow: Keiyaku
-description: 複数の審査員が順番に一つの契約書を編集する。审阅者轮流编辑一份合同。검토자가 차례로 계약서를 편집한다.
+description: >-
+  複数の審査員が順番に一つの契約書を編集する。
+  审阅者轮流编辑一份合同。검토자가 차례로 계약서를 편집한다.
 channels: {token: string}
 start: Hajime
 steps:
@@ -117,7 +119,10 @@ def long_flow(count: int) -> str:
     """A chain of `count` steps that all publish, all fail into one, and every third of which may go back."""
     lines = ["flow: LongFlow", "channels: {done: integer}", "start: Step1", "steps:"]
     for number in range(1, count + 1):
-        lines += [f"  Step{number}:", f"    description: Does part {number} of a long story, as told by its name."]
+        lines += [
+            f"  Step{number}:",
+            f"    description: Does part {number} of a long story, as told by its name.",
+        ]
         lines += ["    execute: {handler: act}", "    on_failure: Repair", "    decide:"]
         if number % 3 == 0:
             lines.append(f"      - {{when: result == {number}, go_to: Step{number - 2}}}")

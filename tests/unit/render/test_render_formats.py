@@ -1,0 +1,127 @@
+"""Every format of every theme and direction; what is drawn stays within the page."""
+
+from __future__ import annotations
+
+import os
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from orchestrator.definition.catalogue import load
+from orchestrator.errors import UsageError
+from orchestrator.render.image import Format, render
+from orchestrator.render.style import LAYERS
+from tests.support.drawn_flows import CJK, REVIEW, long_flow, read
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "flows").glob("*.flow.yaml"))
+GOLDEN = ROOT / "tests" / "golden" / "dot"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_dot_is_that_of_the_golden_file(path: Path) -> None:
+    text = render(load(path), "dot").decode()
+    golden = GOLDEN / path.name.replace(".flow.yaml", ".dot")
+    if os.environ.get("UPDATE_GOLDEN"):
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("format", "magic"),
+    [
+        ("svg", b"<svg "),
+        ("png", b"\x89PNG"),
+        ("pdf", b"%PDF"),
+        ("dot", b"digraph "),
+        ("mermaid", b"flowchart TB"),
+    ],
+)
+def test_output_is_of_its_format_and_byte_stable(format: Format, magic: bytes) -> None:
+    flow = load(ROOT / "flows" / "order_payment.flow.yaml")
+    picture = render(flow, format)
+    assert picture.startswith(magic)
+    assert render(flow, format) == picture
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("direction", ["TB", "LR"])
+@pytest.mark.parametrize("text", [REVIEW, CJK, long_flow(30)], ids=["review", "cjk", "30 steps"])
+def test_nothing_is_cut_and_no_cards_overlap(text: str, direction: str, theme: str) -> None:
+    picture = render(read(text), "svg", theme=theme, direction=direction, layers=LAYERS, legend=True)  # type: ignore[arg-type]
+    root = ET.fromstring(picture)
+    left, top, width, height = map(float, root.attrib["viewBox"].split())
+    for label in root.iter(f"{SVG}text"):
+        x, y = float(label.attrib["x"]), float(label.attrib["y"])
+        wide = float(label.attrib.get("textLength", "0"))
+        start = x - wide / 2 if label.attrib.get("text-anchor") else x
+        assert left <= start
+        assert start + wide <= left + width
+        assert top <= y - float(label.attrib["font-size"])
+        assert y <= top + height
+    frames = [frame.attrib for frame in root.iter(f"{SVG}rect") if frame.attrib.get("class") == "frame"]
+    boxes = [tuple(float(frame[key]) for key in ("x", "y", "width", "height")) for frame in frames]
+    for number, (x, y, wide, high) in enumerate(boxes):
+        for x2, y2, wide2, high2 in boxes[number + 1 :]:
+            assert x + wide <= x2 or x2 + wide2 <= x or y + high <= y2 or y2 + high2 <= y
+
+
+def test_text_of_a_card_stays_inside_its_frame() -> None:
+    root = ET.fromstring(render(read(REVIEW), "svg", layers=LAYERS))
+    cards = [group for group in root.iter(f"{SVG}g") if group.attrib.get("class", "").startswith("card ")]
+    assert len(cards) == 7
+    for card in cards:
+        frame = next(rect for rect in card.iter(f"{SVG}rect") if rect.attrib.get("class") == "frame").attrib
+        right = float(frame["x"]) + float(frame["width"])
+        for label in card.iter(f"{SVG}text"):
+            assert float(label.attrib["x"]) + float(label.attrib.get("textLength", "0")) <= right
+
+
+def test_svg_names_the_nodes_of_the_graph() -> None:
+    text = render(load(ROOT / "flows" / "contract_edit.flow.yaml"), "svg").decode()
+    for ref in ("step:EditContract", "wait:EnterContractEdit", "channel:contractEditToken"):
+        assert f'data-ref="{ref}"' in text
+    assert 'id="decision-EditContract-2"' in text
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_layers_leave_out_what_is_not_asked_for() -> None:
+    flow = load(ROOT / "flows" / "contract_edit.flow.yaml")
+    text = render(flow, "svg", layers=frozenset({"control"})).decode()
+    assert "on failure" not in text
+    assert "wire publish" not in text
+    assert 'class="link go_to"' in text
+    assert 'class="link' not in render(flow, "svg", layers=frozenset({"channels"})).decode()
+
+
+def test_attributes_are_drawn_in_their_layer_only() -> None:
+    flow = load(ROOT / "flows" / "shopping_cart.flow.yaml")
+    assert "rail attribute" not in render(flow, "svg").decode()
+    assert "rail attribute" in render(flow, "svg", layers=LAYERS).decode()
+
+
+def test_text_is_escaped() -> None:
+    flow = read('flow: F\ndescription: a < b & "c"\nstart: S\nsteps: {S: {description: <b>, dead_end: true}}')
+    ET.fromstring(render(flow, "svg"))
+    assert "a &lt; b &amp;" in render(flow, "dot").decode()
+    assert "#lt;b#gt;" in render(flow, "mermaid").decode()
+
+
+def test_flow_without_steps_is_drawn() -> None:
+    flow = read(
+        "flow: F\nattributes: {x: string}\nrpcs: {get: {output: string or none, returns: '${attributes.x}'}}"
+    )
+    assert b"a client calls" in render(flow, "svg")
+
+
+@pytest.mark.parametrize(
+    "options", [{"theme": "pink"}, {"direction": "UP"}, {"layers": frozenset({"sky"})}], ids=str
+)
+def test_unknown_option_is_refused_with_the_known_ones(options: dict[str, object]) -> None:
+    flow = load(ROOT / "flows" / "order_payment.flow.yaml")
+    with pytest.raises(UsageError, match="one of:"):
+        render(flow, "svg", **options)  # type: ignore[arg-type]

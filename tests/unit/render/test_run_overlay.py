@@ -1,0 +1,73 @@
+"""A run painted on its flow."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from orchestrator.definition.catalogue import load
+from orchestrator.render.image import render
+from orchestrator.render.overlay import Mark, MarkState, RunOverlay
+
+FLOW = Path(__file__).parents[3] / "flows" / "contract_edit.flow.yaml"
+SVG = "{http://www.w3.org/2000/svg}"
+OVERLAY = RunOverlay(
+    title="edit-1, RUNNING",
+    marks={
+        "StartContractEdits": (Mark(MarkState.DONE),),
+        "EnterContractEdit": (
+            Mark(MarkState.DONE, 3),
+            Mark(MarkState.WAITING, 2, "for contractEditToken.for 1"),
+        ),
+        "EditContract": (Mark(MarkState.RETRYING, 1, "attempt 2 in 1s: busy"), Mark(MarkState.ACTIVE)),
+        "SaveContractEdit": (Mark(MarkState.FAILED, 1, "OSError: disk full"), Mark(MarkState.DONE, 2)),
+        "FinishContractEdits": (Mark(MarkState.CANCELLED),),
+    },
+    taken={"EditContract/2": 4},
+    queued={"contractEditFinished": 2},
+)
+
+
+def card_texts() -> dict[str, tuple[str, str]]:
+    """By step: state class and all its text."""
+    root = ET.fromstring(render(load(FLOW), "svg", overlay=OVERLAY))
+    cards = {}
+    for group in root.iter(f"{SVG}g"):
+        css = group.attrib.get("class", "")
+        if css.startswith("card "):
+            text = " ".join(label.text or "" for label in group.iter(f"{SVG}text"))
+            cards[group.attrib["data-ref"].removeprefix("step:")] = (css.split()[-1], text)
+    return cards
+
+
+def test_cards_wear_their_most_urgent_state() -> None:
+    assert {name: state for name, (state, _) in card_texts().items()} == {
+        "StartContractEdits": "done",
+        "EnterContractEdit": "waiting",
+        "EditContract": "retrying",
+        "SaveContractEdit": "failed",
+        "FinishContractEdits": "cancelled",
+        "ReleaseContractEditToken": "unreached",
+    }
+
+
+def test_cards_say_how_often_and_why() -> None:
+    texts = {name: text for name, (_, text) in card_texts().items()}
+    assert "×3" in texts["EnterContractEdit"]
+    assert "2 waiting: for contractEditToken.for 1" in texts["EnterContractEdit"]
+    assert "retrying: attempt 2 in 1s: busy" in texts["EditContract"]
+    assert "×4" in texts["EditContract"]
+    assert "failed: OSError: disk full" in texts["SaveContractEdit"]
+
+
+def test_channel_shows_its_unread_messages_and_heading_the_run() -> None:
+    text = render(load(FLOW), "svg", overlay=OVERLAY).decode()
+    assert ">2 queued<" in text
+    assert ">edit-1, RUNNING<" in text
+
+
+def test_other_text_formats_show_the_run_too() -> None:
+    flow = load(FLOW)
+    assert "2 queued" in render(flow, "dot", overlay=OVERLAY).decode()
+    assert "class SaveContractEdit" not in render(flow, "mermaid").decode()
+    assert "class step_SaveContractEdit failed" in render(flow, "mermaid", overlay=OVERLAY).decode()
