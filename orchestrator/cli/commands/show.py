@@ -4,28 +4,35 @@ from __future__ import annotations
 
 from orchestrator.cli.options import FlowPath
 
-STYLES = (
-    (r"^[│├└─ ]+", "dim"),
-    (r"(?<=─ step )\w+", "bold"),
-    (r"(?<=─ )(?:channel|attribute|join|rpc|step)\b", "dim"),
-    (r"(?<=─ )waits for .*", "magenta"),
-    (r"(?<=─ )publish to .*", "yellow"),
-    (r"(?<=─ )on failure .*", "red"),
-    (r"→ \w+", "blue"),
-)
-"""What of a line is painted how, on a terminal."""
+BEGINNINGS = {
+    "waits for ": "magenta",
+    "publish to ": "yellow",
+    "on failure ": "red",
+    "→ ": "blue",
+    "step ": "bold",
+}
+"""How a line that begins so is painted on a terminal: a step up to its description, others whole."""
 
 
 def show(path: FlowPath) -> None:
     """Print a flow as a tree."""
-    import re
-    import sys
-
-    from orchestrator.cli.terminal import paint, say
+    from orchestrator.cli.terminal import say
     from orchestrator.definition.catalogue import load
     from orchestrator.render.tree import tree
 
     for line in tree(load(path)).splitlines():
-        for pattern, style in STYLES:
-            line = re.sub(pattern, lambda found: paint(found[0], style, stream=sys.stdout), line, count=1)
-        say(line)
+        say(painted(line))
+
+
+def painted(line: str) -> str:
+    import sys
+
+    from orchestrator.cli.terminal import paint
+
+    text = line.lstrip("│├└─ ")
+    stem = paint(line[: len(line) - len(text)], "dim", stream=sys.stdout)
+    for beginning, style in BEGINNINGS.items():
+        if text.startswith(beginning):
+            head, colon, rest = text.partition(":") if beginning == "step " else (text, "", "")
+            return f"{stem}{paint(head, style, stream=sys.stdout)}{colon}{rest}"
+    return f"{stem}{text}"
