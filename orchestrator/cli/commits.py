@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from shutil import get_terminal_size
 from typing import Any
 
-from orchestrator.cli.layout import columns, cut
+from orchestrator.cli.layout import columns, cut, width_of
 from orchestrator.cli.output import compact
 from orchestrator.cli.spans import format_span, format_until, parse_moment
-from orchestrator.cli.terminal import paint
-from orchestrator.cli.views import STATUS_COLOURS, dim
+from orchestrator.cli.terminal import is_terminal
+from orchestrator.cli.views import dim
 
 Change = Mapping[str, Any]
+MIN_DETAIL_WIDTH = 30
 
 
 def history_as_text(commits: list[Mapping[str, Any]]) -> str:
@@ -33,7 +35,16 @@ def history_as_text(commits: list[Mapping[str, Any]]) -> str:
                 commit_text(commit),
             ]
         )
-    return "\n".join("".join(row).rstrip() for row in columns(rows))
+    return "\n".join(_line(row) for row in columns(rows))
+
+
+def _line(row: list[str]) -> str:
+    """On a terminal a commit is one line, whatever it changed."""
+    *stem, details = row
+    start = "".join(stem)
+    if is_terminal(sys.stdout):
+        details = cut(details, max(get_terminal_size().columns - width_of(start), MIN_DETAIL_WIDTH))
+    return f"{start}{dim(details)}".rstrip()
 
 
 def event_text(event: str) -> str:
@@ -52,7 +63,7 @@ def commit_text(commit: Mapping[str, Any]) -> str:
         if text:
             told[text] = told.get(text, 0) + 1
     texts = [text if count == 1 else f"{text} ×{count}" for text, count in told.items()]
-    return dim("; ".join(text.removeprefix(f"{own} ") for text in texts)) if texts else ""
+    return "; ".join(text.removeprefix(f"{own} ") for text in texts)
 
 
 def _wait(change: Change, commit: Change) -> str:
@@ -88,8 +99,7 @@ def _ended(change: Change, commit: Change) -> str:
 
 
 def _closed(change: Change, commit: Change) -> str:
-    colour = STATUS_COLOURS.get(change["status"], "bold")
-    return paint(change["status"], colour, "bold", stream=sys.stdout)
+    return str(change["status"])
 
 
 def _failure(failure: Mapping[str, Any]) -> str:

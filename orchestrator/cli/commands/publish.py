@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.options import Db, FlowId
+from orchestrator.cli.options import Db, FlowId, Format, Output
 
 
 def publish(
@@ -20,8 +20,10 @@ def publish(
     ] = None,
     key: Annotated[str | None, typer.Option("--key", help="Instance of a channel map.")] = None,
     db: Db = None,
+    output: Output = Format.TEXT,
 ) -> None:
     """Publish a message to a channel of a run."""
+    from orchestrator.cli.output import emit
     from orchestrator.cli.session import open_client
     from orchestrator.cli.terminal import note
     from orchestrator.cli.values import parse_value
@@ -30,3 +32,4 @@ def publish(
     with open_client(db) as client:
         client.publish(flow_id, channel, message, key)
     note(f"published to {channel} of {flow_id}")
+    emit({"flow_id": flow_id, "channel": channel, "key": key}, output, lambda _: "")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.options import Db, FlowId
+from orchestrator.cli.options import Db, FlowId, Format, Output
 
 
 class StopType(StrEnum):
@@ -22,8 +22,10 @@ def stop(
     reason: Annotated[str | None, typer.Option("--reason", help="Why; kept with the run.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before terminating.")] = False,
     db: Db = None,
+    output: Output = Format.TEXT,
 ) -> None:
     """Stop a run."""
+    from orchestrator.cli.output import emit
     from orchestrator.cli.questions import confirm
     from orchestrator.cli.session import open_client
     from orchestrator.cli.terminal import note
@@ -33,3 +35,4 @@ def stop(
     with open_client(db) as client:
         client.stop(flow_id, stop_type.value, reason)
     note(f"asked {flow_id} to stop ({stop_type.value})")
+    emit({"flow_id": flow_id, "type": stop_type.value}, output, lambda _: "")
