@@ -85,6 +85,7 @@ WAIT = _wait(
         ("wait_for_failed", "boolean"),
         ("wait.orders.satisfied", "boolean"),
         ("wait.orders.messages", "list of Order"),
+        ("wait.orders.message", "Order"),
         ("wait.orders.message.id", "string"),
         ("wait.each[0].item", "string"),
         ("wait.each.map(e, e.key)", "{type: array, items: {anyOf: [{type: string}, {type: null}]}}"),
