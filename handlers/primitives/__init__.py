@@ -1,0 +1,1 @@
+"""Handlers of `flows/primitives/`: one example for each building block."""

@@ -1,0 +1,1 @@
+"""Handlers of `flows/products/`: small whole products."""
