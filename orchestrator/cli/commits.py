@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import Any
 
@@ -17,7 +17,7 @@ Change = Mapping[str, Any]
 MIN_DETAIL_WIDTH = 30
 
 
-def history_as_text(commits: list[Mapping[str, Any]]) -> str:
+def history_as_text(commits: Sequence[Mapping[str, Any]]) -> str:
     """`history`: one line a commit, times counted from the first."""
     if not commits:
         return ""
