@@ -54,16 +54,19 @@ def event_text(event: str) -> str:
 
 
 def commit_text(commit: Mapping[str, Any]) -> str:
-    """What changed; equal changes together: `→ EnterContractEdit ×5`."""
-    told: dict[str, int] = {}
-    own = commit.get("step_execution_id")
-    for change in commit.get("changes", []):
-        describe = DESCRIBED.get(change["change"])
-        text = describe(change, commit) if describe is not None else ""
-        if text:
-            told[text] = told.get(text, 0) + 1
-    texts = [text if count == 1 else f"{text} ×{count}" for text, count in told.items()]
-    return "; ".join(text.removeprefix(f"{own} ") for text in texts)
+    """What changed, what matters most first; equal changes together: `→ EnterContractEdit ×5`."""
+    own = f"{commit.get('step_execution_id')} "
+    sentences = []
+    for kind, (verb, describe) in DESCRIBED.items():
+        told: dict[str, int] = {}
+        for change in commit.get("changes", []):
+            text = describe(change, commit).removeprefix(own) if change["change"] == kind else ""
+            if text:
+                told[text] = told.get(text, 0) + 1
+        if told:
+            texts = [text if count == 1 else f"{text} ×{count}" for text, count in told.items()]
+            sentences.append(f"{verb} {', '.join(texts)}".lstrip())
+    return "; ".join(sentences)
 
 
 def _wait(change: Change, commit: Change) -> str:
@@ -98,10 +101,6 @@ def _ended(change: Change, commit: Change) -> str:
     return f"{change['execution_id']} {change['how']}{why}"
 
 
-def _closed(change: Change, commit: Change) -> str:
-    return str(change["status"])
-
-
 def _failure(failure: Mapping[str, Any]) -> str:
     return f"{failure['type']}: {cut(str(failure['message']), 80)}"
 
@@ -111,22 +110,25 @@ def _place(change: Change, name: str) -> str:
     return f"{change[name]}[{key}]" if key is not None else str(change[name])
 
 
-DESCRIBED: dict[str, Callable[[Change, Change], str]] = {
-    "step_queued": lambda change, _: f"→ {change['execution']['step']}",
-    "wait_accepted": _wait,
-    "timers_fired": lambda change, _: f"timer of {change['execution_id']} fires",
-    "wait_satisfied": _satisfied,
-    "wait_skipped": lambda change, _: f"goes on without its wait: {_failure(change['failure'])}",
-    "attempt_failed": _failed,
-    "step_ended": _ended,
-    "message_queued": lambda change, _: f"publishes to {_place(change, 'channel')}",
-    "messages_returned": lambda change, _: f"gives messages back to {_place(change, 'channel')}",
-    "messages_dropped": lambda change, _: f"drops messages of {_place(change, 'channel')}",
-    "attribute_set": lambda change, _: f"{_place(change, 'name')} = {compact(change.get('value'), 40)}",
-    "attribute_deleted": lambda change, _: f"deletes {_place(change, 'name')}",
-    "reported": lambda change, _: f"reports to {change['round']}",
-    "completion_requested": lambda change, _: "asks for completion",
-    "event_recorded": lambda change, _: f"records {change['record']['name']}",
-    "run_closed": _closed,
+DESCRIBED: dict[str, tuple[str, Callable[[Change, Change], str]]] = {
+    "run_closed": ("", lambda change, _: str(change["status"])),
+    "step_ended": ("", _ended),
+    "attempt_failed": ("", _failed),
+    "wait_skipped": ("goes on without its wait:", lambda change, _: _failure(change["failure"])),
+    "step_queued": ("→", lambda change, _: str(change["execution"]["step"])),
+    "wait_accepted": ("", _wait),
+    "timers_fired": ("timer fires:", lambda change, _: str(change["execution_id"])),
+    "wait_satisfied": ("", _satisfied),
+    "message_queued": ("publishes to", lambda change, _: _place(change, "channel")),
+    "attribute_set": (
+        "sets",
+        lambda change, _: f"{_place(change, 'name')} = {compact(change.get('value'), 40)}",
+    ),
+    "attribute_deleted": ("deletes", lambda change, _: _place(change, "name")),
+    "reported": ("reports to", lambda change, _: str(change["round"])),
+    "messages_returned": ("gives messages back to", lambda change, _: _place(change, "channel")),
+    "messages_dropped": ("drops messages of", lambda change, _: _place(change, "channel")),
+    "event_recorded": ("records", lambda change, _: str(change["record"]["name"])),
+    "completion_requested": ("", lambda change, _: "asks for completion"),
 }
-"""By kind of change; what is not listed is not worth a word in a line."""
+"""By kind of change, what matters most first; what is not listed is not worth a word in a line."""

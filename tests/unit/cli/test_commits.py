@@ -64,8 +64,8 @@ def test_history_is_one_line_a_commit() -> None:
     assert history_as_text(COMMITS).splitlines() == [
         "   1      +0ms       run started        → A",
         "   2     +20ms  A-1  execute failed     OSError: disk full, again in 1.0s",
-        "   3     +1.5s  A-1  execute succeeded  publishes to c; decision 2; → B ×2",
-        "   4     +2.0s  B-1  execute failed     failed: OSError: disk full; FAILED",
+        "   3     +1.5s  A-1  execute succeeded  decision 2; → B ×2; publishes to c",
+        "   4     +2.0s  B-1  execute failed     FAILED; failed: OSError: disk full",
     ]
 
 
