@@ -30,7 +30,7 @@ def answer_user(ctx: Context) -> Draft:
     return replace(
         draft,
         recipient=address.group() if address else draft.recipient,
-        subject=draft.subject or request.partition(".")[0],
+        subject=draft.subject or request.partition("\n")[0],
         body=request,
     )
 

@@ -1,4 +1,4 @@
-"""A bank (flows/products/money_transfer.flow.yaml). Real calls carry the flow id, so that each happens once."""
+"""A bank (flows/products/money_transfer.flow.yaml). Real calls carry a key, so that each happens once."""
 
 from __future__ import annotations
 
