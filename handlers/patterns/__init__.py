@@ -1,0 +1,1 @@
+"""Handlers of the example flows in `flows/patterns/`."""
