@@ -11,10 +11,8 @@ from orchestrator.definition.model import (
     GoTo,
     GoToMany,
     Handler,
-    JoinCondition,
     Options,
     Path,
-    Report,
     Step,
     SubflowCondition,
 )
@@ -50,32 +48,10 @@ def _find_rpcs(flow: Flow) -> Iterator[Path]:
     yield from (rpc.path for rpc in flow.rpcs.values())
 
 
-def _find_joins(flow: Flow) -> Iterator[Path]:
-    yield from (join.path for join in flow.joins.values())
-    for step in _steps(flow):
-        conditions = step.wait_for.conditions if step.wait_for is not None else ()
-        yield from (condition.path for condition in conditions if isinstance(condition, JoinCondition))
-        for decision in _decisions(step):
-            yield from (effect.path for effect in decision.effects if isinstance(effect, Report))
-            if decision.cancel_round is not None:
-                yield (*decision.path, "cancel_round")
-            if isinstance(decision.outcome, GoToMany) and decision.outcome.join is not None:
-                yield (*decision.path, "join")
-
-
 def _find_subflows(flow: Flow) -> Iterator[Path]:
     for step in _steps(flow):
         conditions = step.wait_for.conditions if step.wait_for is not None else ()
         yield from (condition.path for condition in conditions if isinstance(condition, SubflowCondition))
-
-
-def _find_locks(flow: Flow) -> Iterator[Path]:
-    for handler in _handlers(flow):
-        yield from (lock.path for lock in handler.locks)
-    for options in _options(flow):
-        for key, override in (("wait_for", options.wait_for), ("execute", options.execute)):
-            if override is not None and override.locks:
-                yield (*options.path, key, "locks")
 
 
 def _find_heartbeats(flow: Flow) -> Iterator[Path]:
@@ -89,36 +65,16 @@ def _find_transactional(flow: Flow) -> Iterator[Path]:
     yield from ((*handler.path, "transactional") for handler in _handlers(flow) if handler.transactional)
 
 
-def _find_timeouts(flow: Flow) -> Iterator[Path]:
-    if flow.timeout is not None:
-        yield flow.timeout.path
-    if flow.on_timeout is not None:
-        yield flow.on_timeout.path
-
-
 def _find_synced(flow: Flow) -> Iterator[Path]:
     yield from ((*attribute.path, "sync") for attribute in flow.attributes.values() if attribute.sync)
 
 
-def _find_message_loads(flow: Flow) -> Iterator[Path]:
-    for handler in _handlers(flow):
-        yield from (load.path for load in handler.loads if load.channel is not None)
-    for options in _options(flow):
-        for key, override in (("wait_for", options.wait_for), ("execute", options.execute)):
-            if override is not None and any(load.channel is not None for load in override.loads or ()):
-                yield (*options.path, key, "loads")
-
-
 FINDERS: dict[str, Finder] = {
     "an RPC": _find_rpcs,
-    "a join": _find_joins,
     "a subflow": _find_subflows,
-    "a lock": _find_locks,
     "a heartbeat": _find_heartbeats,
     "a transactional handler": _find_transactional,
-    "a flow timeout": _find_timeouts,
     "a synced attribute": _find_synced,
-    "loading messages for a handler": _find_message_loads,
 }
 """Shrinks as the engine grows; delete a line when the feature is executed."""
 

@@ -13,11 +13,12 @@ from orchestrator.core.events import (
     ExecuteFailed,
     ExecuteSucceeded,
     Failure,
+    LocksRequested,
     TimerDue,
     WaitForFailed,
     WaitForSucceeded,
 )
-from orchestrator.core.state import Execution
+from orchestrator.core.state import Execution, Phase
 from orchestrator.core.tasks import TaskKind, task_of
 from orchestrator.core.transition import decide, evolve
 from orchestrator.engine.cache import Entry
@@ -69,8 +70,12 @@ class Batch:
         self._history.append(history_row(entry.number, entry.run.version, event.at, event, changes))
         self.event_count += 1
         for change in changes:
-            if isinstance(change, _MAKES_WORK):
-                self._pending.append((entry, _execution_id(change)))
+            if isinstance(change, c.StepQueued):
+                self._pending.append((entry, change.execution.id))
+            elif isinstance(change, _MAKES_WORK):
+                self._pending.append((entry, change.execution_id))
+            elif isinstance(change, c.RunRestored):
+                self._pending.extend((entry, execution_id) for execution_id in entry.run.executions)
         return True
 
     def follow_up(self) -> None:
@@ -118,7 +123,7 @@ class Batch:
             failure = internal_failure(error)
         if kind is TaskKind.FIRE_TIMER:
             return True  # stays leased here, so that it is not tried again and again
-        return self.apply(entry, _failed(kind, execution, failure, self.now))
+        return self.apply(entry, _failed(execution, failure, self.now))
 
     # --- Result ---
 
@@ -138,20 +143,15 @@ class Batch:
 
 
 _MAKES_WORK = (
-    c.StepQueued,
     c.WaitAccepted,
     c.WaitSatisfied,
     c.WaitSkipped,
     c.TimersFired,
     c.AttemptFailed,
+    c.LocksTaken,
+    c.RetryDue,
+    c.TimeoutHandlerBegun,
 )
-
-
-def _execution_id(change: Any) -> str:
-    if isinstance(change, c.StepQueued):
-        return change.execution.id
-    execution_id: str = change.execution_id
-    return execution_id
 
 
 def _event_of(kind: TaskKind, execution: Execution, at: datetime) -> Event:
@@ -159,9 +159,11 @@ def _event_of(kind: TaskKind, execution: Execution, at: datetime) -> Event:
         return WaitForSucceeded(at=at, execution_id=execution.id, attempt=execution.attempt)
     if kind is TaskKind.FIRE_TIMER:
         return TimerDue(at=at, execution_id=execution.id)
+    if kind is TaskKind.TAKE_LOCKS:
+        return LocksRequested(at=at, execution_id=execution.id, attempt=execution.attempt)
     return ExecuteSucceeded(at=at, execution_id=execution.id, attempt=execution.attempt)
 
 
-def _failed(kind: TaskKind, execution: Execution, failure: Failure, at: datetime) -> Event:
-    event = WaitForFailed if kind is TaskKind.EVALUATE_WAIT else ExecuteFailed
+def _failed(execution: Execution, failure: Failure, at: datetime) -> Event:
+    event = WaitForFailed if execution.phase is Phase.WAIT_FOR else ExecuteFailed
     return event(at=at, execution_id=execution.id, attempt=execution.attempt, failure=failure)

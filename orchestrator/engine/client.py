@@ -10,13 +10,13 @@ from pathlib import Path
 from types import TracebackType
 
 from orchestrator.core.events import Message, MessagesPublished, StopRequested
+from orchestrator.core.reuse import ReusePolicy
 from orchestrator.core.state import Run, Status
 from orchestrator.definition.catalogue import SUFFIX, Catalogue, check_executable, load
 from orchestrator.definition.model import Flow, Json
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.describe import describe_commit, describe_head, describe_run
 from orchestrator.engine.engine import Engine
-from orchestrator.engine.reuse import ReusePolicy
 from orchestrator.engine.submission import Receipt, Request, Start, Started
 from orchestrator.errors import DefinitionInvalid, NotFound, UsageError, WaitTimeout
 from orchestrator.store.contract import Head, Reading, Store

@@ -14,11 +14,11 @@ from datetime import datetime, timedelta
 
 from orchestrator.clock import Clock
 from orchestrator.core.events import RunStarted, StopRequested
+from orchestrator.core.reuse import Answer, may_start
 from orchestrator.core.state import Run, Status
 from orchestrator.engine.batch import MAXIMUM_EVENTS, Batch, log
 from orchestrator.engine.cache import VOID, Entry
 from orchestrator.engine.faults import Faults
-from orchestrator.engine.reuse import Answer, may_start
 from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import Report, Request, Start, Started, Submission
 from orchestrator.engine.task import Task, failed, internal_failure
@@ -326,6 +326,8 @@ class Committer:
         if not isinstance(error, StoreError) and len(submissions) > 1:
             self._suspects.extend(submissions)
             return
+        if not isinstance(error, StoreError):
+            log.error("a commit failed for a reason of our own", exc_info=error)
         for submission in submissions:
             self._give_up_or_retry(submission, error)
         if self.workplace is not None:
@@ -336,12 +338,11 @@ class Committer:
         if not isinstance(submission, Report):
             submission.receipt.refuse(error)
             return
+        if not isinstance(error, StoreError):
+            return  # its step stays leased here: another worker would fail the same way
         submission.failed_count += 1
         if submission.failed_count == _REPORTED_FAILURES:
             log.error("results cannot be stored, trying on: %s", error)
-        elif not isinstance(error, StoreError):
-            log.error("the result of %s cannot be stored", submission.task.execution_id, exc_info=error)
-            return
         self._suspects.append(submission)
 
 

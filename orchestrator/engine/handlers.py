@@ -11,6 +11,7 @@ from orchestrator.binding.check import BindingProblem
 from orchestrator.binding.invoke import BoundHandler
 from orchestrator.binding.registry import Bindings
 from orchestrator.core.state import Execution, Phase
+from orchestrator.core.tasks import step_of
 from orchestrator.definition.model import Flow
 
 log = logging.getLogger("orchestrator.engine")
@@ -30,11 +31,9 @@ class Handlers:
             bindings = self._bind(flow)
         if flow.hash in self._unbound:
             return None
-        return (
-            bindings.wait_for(execution.step)
-            if execution.phase is Phase.WAIT_FOR
-            else bindings.execute(execution.step)
-        )
+        if execution.phase is Phase.WAIT_FOR:
+            return bindings.wait_for(execution.step)
+        return bindings.execute(step_of(flow, execution).name)
 
     def problems(self, flow: Flow) -> list[BindingProblem]:
         self._bind(flow)

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 from orchestrator.core.events import Event
+from orchestrator.core.reuse import ReusePolicy
 from orchestrator.definition.model import Flow, Json
-from orchestrator.engine.reuse import ReusePolicy
 from orchestrator.engine.task import Task
 
 

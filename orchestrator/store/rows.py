@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from orchestrator.core import changes as c
 from orchestrator.core.codec import encode, encode_execution
-from orchestrator.core.events import Event
+from orchestrator.core.events import Event, Watcher
 from orchestrator.core.state import Execution, Run, Status
 from orchestrator.definition.model import Flow, Json
 from orchestrator.store.times import to_micros
@@ -34,6 +34,22 @@ class RunState(Struct, array_like=True, omit_defaults=True):
     is_completing: bool = False
     counters: dict[str, int] = {}
     dropped_count: dict[str, int] = {}
+    answers: dict[str, Json] = {}
+    watchers: list[Watcher] = []
+    skips: dict[str, tuple[str | int | None, ...]] = {}
+
+
+def state_of(run: Run) -> RunState:
+    return RunState(
+        run.next_seq,
+        run.next_order,
+        run.is_completing,
+        run.counters,
+        run.dropped_count,
+        run.answers,
+        run.watchers,
+        run.skips,
+    )
 
 
 @dataclass(slots=True)
@@ -47,8 +63,10 @@ class Writes:
     delete_step: list[tuple[Any, ...]] = field(default_factory=list)
     update_step: list[tuple[Any, ...]] = field(default_factory=list)
     insert_step: list[tuple[Any, ...]] = field(default_factory=list)
+    clear_messages: list[tuple[Any, ...]] = field(default_factory=list)
     delete_message: list[tuple[Any, ...]] = field(default_factory=list)
     insert_message: list[tuple[Any, ...]] = field(default_factory=list)
+    clear_attributes: list[tuple[Any, ...]] = field(default_factory=list)
     clear_attribute: list[tuple[Any, ...]] = field(default_factory=list)
     delete_attribute: list[tuple[Any, ...]] = field(default_factory=list)
     set_attribute: list[tuple[Any, ...]] = field(default_factory=list)
@@ -84,6 +102,7 @@ class RunRows:
         "_attributes",
         "_cleared",
         "_executions",
+        "_is_restored",
         "_messages",
         "_new_outputs_count",
         "_new_reports",
@@ -101,6 +120,7 @@ class RunRows:
         self.flow = flow
         self.is_new = run.version == 0
         self.has_closed = False
+        self._is_restored = False
         self._run = run
         self._version = run.version
         self._executions: dict[str, bool] = {}
@@ -125,7 +145,17 @@ class RunRows:
 
     def _touched(
         self,
-        change: c.WaitAccepted | c.TimersFired | c.WaitSkipped | c.AttemptFailed | c.StepEnded,
+        change: c.WaitAccepted
+        | c.TimersFired
+        | c.WaitSkipped
+        | c.AttemptFailed
+        | c.StepEnded
+        | c.ChildReported
+        | c.HeartbeatKept
+        | c.LocksTaken
+        | c.LocksAwaited
+        | c.RetryDue
+        | c.TimeoutHandlerBegun,
     ) -> None:
         self._executions.setdefault(change.execution_id, True)
 
@@ -172,6 +202,10 @@ class RunRows:
     def _closed(self, _: c.RunClosed) -> None:
         self.has_closed = True
 
+    def _restored(self, _: c.RunRestored) -> None:
+        self._is_restored = True
+        self.has_closed = False
+
     def _nothing(self, _: c.Change) -> None:
         """Only the run's own row or history says it."""
 
@@ -179,17 +213,42 @@ class RunRows:
 
     def write(self, writes: Writes, place: Place) -> None:
         self._write_run(writes)
+        if self._is_restored:
+            self._rewrite(writes)
         self._write_steps(writes, place)
         self._write_messages(writes)
         self._write_attributes(writes)
         self._write_outputs(writes)
         self._write_rounds(writes)
 
+    def _rewrite(self, writes: Writes) -> None:
+        """After a time travel every row is written anew."""
+        run, number = self._run, (self.number,)
+        for cleared in (
+            writes.delete_steps,
+            writes.clear_messages,
+            writes.clear_attributes,
+            writes.delete_outputs,
+            writes.delete_rounds,
+            writes.delete_all_reports,
+        ):
+            cleared.append(number)
+        self._executions = dict.fromkeys(run.executions, False)
+        self._messages = {
+            message.seq: _StoredMessage(False, True, channel, key, message.value)
+            for (channel, key), queue in run.queues.items()
+            for message in queue
+        }
+        maps = run.attribute_maps.items()
+        entries = [(name, key) for name, entries in maps for key in entries]
+        self._attributes = dict.fromkeys([*((name, None) for name in run.attributes), *entries])
+        self._new_outputs_count = len(run.outputs)
+        self._rounds = dict.fromkeys(run.rounds, False)
+        self._new_reports = {name: len(round.reports) for name, round in run.rounds.items()}
+
     def _write_run(self, writes: Writes) -> None:
         run = self._run
-        state = encode_json(
-            RunState(run.next_seq, run.next_order, run.is_completing, run.counters, run.dropped_count)
-        )
+        state = encode_json(state_of(run))
         closed_at = to_micros(run.closed_at) if run.closed_at else None
         error = encode_json(run.error) if run.error else None
         if self.is_new:
@@ -199,8 +258,8 @@ class RunRows:
             times = (to_micros(run.started_at), closed_at)
             payload = (encode_json(run.input), state, error)
             writes.insert_run.append((*row, run.version, run.attempt, *times, *payload))
-        elif self.has_closed:
-            closing = (run.status.value, run.version, closed_at, state, error)
+        elif self.has_closed or self._is_restored:
+            closing = (run.status.value, run.version, run.attempt, closed_at, state, error)
             writes.close_run.append((*closing, self.number, self._version))
         else:
             writes.update_run.append((run.version, state, self.number, self._version))
@@ -293,6 +352,18 @@ _NOTE: dict[type, Callable[[RunRows, Any], None]] = {
     c.WaitSatisfied: RunRows._satisfied,
     c.WaitSkipped: RunRows._touched,
     c.AttemptFailed: RunRows._touched,
+    c.ChildRequested: RunRows._nothing,
+    c.ChildReported: RunRows._touched,
+    c.ChildAbandoned: RunRows._nothing,
+    c.WatcherAdded: RunRows._nothing,
+    c.HeartbeatKept: RunRows._touched,
+    c.LocksTaken: RunRows._touched,
+    c.LocksAwaited: RunRows._touched,
+    c.SkipRemembered: RunRows._nothing,
+    c.RetryDue: RunRows._touched,
+    c.TimeoutHandlerBegun: RunRows._touched,
+    c.RpcAnswered: RunRows._nothing,
+    c.RunRestored: RunRows._restored,
     c.StepEnded: RunRows._touched,
     c.MessageQueued: RunRows._queued,
     c.MessagesReturned: RunRows._returned,

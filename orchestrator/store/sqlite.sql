@@ -148,8 +148,8 @@ INSERT INTO runs (run, flow_id, is_latest, run_id, flow, definition, request_id,
 -- statement update_run(version, state, of_run, from_version)
 UPDATE runs SET version=?, state=? WHERE runs.run = ? AND runs.version = ?
 
--- statement close_run(status, version, closed_at, state, error, of_run, from_version)
-UPDATE runs SET status=?, version=?, closed_at=?, state=?, error=? WHERE runs.run = ? AND runs.version = ?
+-- statement close_run(status, version, attempt, closed_at, state, error, of_run, from_version)
+UPDATE runs SET status=?, version=?, attempt=?, closed_at=?, state=?, error=? WHERE runs.run = ? AND runs.version = ?
 
 -- statement supersede_run(of_run)
 UPDATE runs SET is_latest=0 WHERE runs.run = ?
@@ -169,11 +169,17 @@ DELETE FROM steps WHERE steps.run = ?
 -- statement insert_message(run, seq, channel, key, value)
 INSERT INTO messages (run, seq, channel, "key", value) VALUES (?, ?, ?, ?, ?)
 
+-- statement clear_messages(of_run)
+DELETE FROM messages WHERE messages.run = ?
+
 -- statement delete_message(of_run, of_seq)
 DELETE FROM messages WHERE messages.run = ? AND messages.seq = ?
 
 -- statement set_attribute(run, name, is_map, key, value)
 INSERT INTO attributes (run, name, is_map, "key", value) VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, name, "key") DO UPDATE SET value = excluded.value
+
+-- statement clear_attributes(of_run)
+DELETE FROM attributes WHERE attributes.run = ?
 
 -- statement clear_attribute(of_run, of_name)
 DELETE FROM attributes WHERE attributes.run = ? AND attributes.name = ?

@@ -112,4 +112,5 @@ def _empty_run(head: Head) -> Run:
 def _apply_state(run: Run, state: RunState) -> None:
     run.next_seq, run.next_order = state.next_seq, state.next_order
     run.is_completing = state.is_completing
-    run.counters, run.dropped_count = dict(state.counters), dict(state.dropped_count)
+    run.counters, run.dropped_count = state.counters, state.dropped_count
+    run.answers, run.watchers, run.skips = state.answers, state.watchers, state.skips

@@ -97,7 +97,12 @@ STATEMENTS: dict[str, Executable] = {
     "close_run": update(runs)
     .where(runs.c.run == b("of_run"), runs.c.version == b("from_version"))
     .values(
-        version=b("version"), state=b("state"), status=b("status"), closed_at=b("closed_at"), error=b("error")
+        version=b("version"),
+        state=b("state"),
+        status=b("status"),
+        attempt=b("attempt"),
+        closed_at=b("closed_at"),
+        error=b("error"),
     ),
     "supersede_run": update(runs).where(runs.c.run == b("of_run")).values(is_latest=ZERO),
     "insert_step": insert(steps).values(
@@ -124,11 +129,13 @@ STATEMENTS: dict[str, Executable] = {
     "delete_step": delete(steps).where(_OF_EXECUTION),
     "delete_steps": delete(steps).where(steps.c.run == b("of_run")),
     "insert_message": insert(messages),
+    "clear_messages": delete(messages).where(messages.c.run == b("of_run")),
     "delete_message": delete(messages).where(messages.c.run == b("of_run"), messages.c.seq == b("of_seq")),
     "set_attribute": _set_attribute.on_conflict_do_update(
         index_elements=[attributes.c.run, attributes.c.name, attributes.c.key],
         set_={"value": _set_attribute.excluded.value},
     ),
+    "clear_attributes": delete(attributes).where(attributes.c.run == b("of_run")),
     "clear_attribute": delete(attributes).where(
         attributes.c.run == b("of_run"), attributes.c.name == b("of_name")
     ),

@@ -1,6 +1,6 @@
-"""`python -m tests.benchmarks [W1c1 W2 …] [--repeat 3] [--scale 1.0]`: JSON lines, then medians and shares of the floor.
+"""`python -m tests.benchmarks [W1c1 W2 …] [--repeat N] [--scale 1]`: JSON lines, medians, share of the floor.
 
-Every measurement is a process of its own; ours and the floor take turns, so that neighbours disturb both alike.
+Every measurement is a process of its own; ours and the floor take turns, so that neighbours disturb both.
 """
 
 from __future__ import annotations

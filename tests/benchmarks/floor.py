@@ -1,6 +1,7 @@
-"""The least that a durable SQL engine does for a step: one transaction that updates the run's row under its
-version and inserts one history row, through SQLAlchemy Core with statements built once, on SQLite with WAL and
-`synchronous=FULL`. `batch` puts the steps of 100 runs into one transaction.
+"""The least that a durable SQL engine does for a step.
+
+One transaction that updates the run's row under its version and inserts one history row, through SQLAlchemy
+Core with statements built once, on SQLite with WAL and `synchronous=FULL`; or the steps of 100 runs in one.
 """
 
 from __future__ import annotations

@@ -15,15 +15,12 @@ def step() -> None:
 
 
 begun = threading.Event()
-began_at = 0.0
 began: dict[int, float] = {}
 
 
 def receive(ctx: Context) -> None:
     """Notes when it was called, for W3."""
-    global began_at
-    began_at = time.perf_counter()
-    began[ctx.wait.go.message] = began_at
+    began[ctx.wait.go.message] = time.perf_counter()
     begun.set()
 
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import datetime
+from itertools import pairwise
 
 from orchestrator.definition.model import Flow
 from orchestrator.engine.batch import Batch
@@ -138,9 +139,9 @@ def message_in_process(path: str, count: int) -> Line:
             time.sleep(random.uniform(0.002, 0.006))
             flows.begun.clear()
             sent_at = time.perf_counter()
-            client.publish(f"m{number}", "go", 1)
+            client.publish(f"m{number}", "go", number)
             flows.begun.wait()
-            spans.append(flows.began_at - sent_at)
+            spans.append(flows.began[number] - sent_at)
     engine.close()
     return {
         "p50_ms": in_milliseconds(percentile(spans, 0.5)),
@@ -164,9 +165,9 @@ def message_between_processes(path: str, count: int) -> Line:
         ) as publisher:
             assert publisher.stdout is not None
             for line in publisher.stdout:
-                number, sent_at = line.split()
-                client.wait(f"m{number}", timeout=10)
-                spans.append(flows.began[int(number)] - float(sent_at))
+                name, sent_at = line.split()
+                client.wait(f"m{name}", timeout=10)
+                spans.append(flows.began[int(name)] - float(sent_at))
     engine.close()
     return {
         "p50_ms": in_milliseconds(percentile(spans, 0.5)),
@@ -192,7 +193,7 @@ def long_run(path: str, step_count: int) -> Line:
         history = client.history("long")
     engine.close()
     moments = [datetime.fromisoformat(row["at"]).timestamp() for row in history]
-    spans = [later - earlier for earlier, later in zip(moments, moments[1:], strict=False)]
+    spans = [later - earlier for earlier, later in pairwise(moments)]
     connection = sqlite3.connect(path)
     connection.execute("pragma wal_checkpoint(truncate)")
     connection.execute("vacuum")

@@ -1,4 +1,4 @@
-"""Kill the process at every commit, before and after it is durable; the resumed run ends as if nothing had been."""
+"""Kill the process at every commit, before and after it is durable: the resumed run ends as it should."""
 
 import json
 import os

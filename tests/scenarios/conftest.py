@@ -13,3 +13,4 @@ def kit(tmp_path: Path) -> Iterator[Kit]:
     kit = Kit(tmp_path)
     yield kit
     kit.close()
+    assert kit.differences == []

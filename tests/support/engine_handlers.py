@@ -67,5 +67,9 @@ def attempt_of(ctx: Context) -> int:
     return ctx.attempt
 
 
+def read_box(ctx: Context) -> list[int]:
+    return [int(message) for message in ctx.channels["box"].messages]
+
+
 def start_child(ctx: Context, flow_id: str) -> Any:
     return ctx.client.start("Child", flow_id).run_id

@@ -11,6 +11,7 @@ from typing import Any
 
 from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse
+from orchestrator.engine.batch import Batch
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
@@ -69,6 +70,10 @@ class Kit:
         self.engine = Engine(self.path, clock=self.clock)
         self.clock.tell(self.engine)
         self.client = Client(self.engine)
+        self.differences: list[str] = []
+        """Runs whose rows said something else than memory after a commit."""
+        self._note_commit = self.engine.committer.on_commit
+        self.engine.committer.on_commit = self._compare
 
     @contextmanager
     def working(self, concurrency: int = 2) -> Iterator[Worker]:
@@ -92,15 +97,15 @@ class Kit:
     def events(self, flow_id: str = "run-1") -> list[str]:
         return [commit["event"] for commit in self.client.history(flow_id)]
 
-    def assert_memory_matches_rows(self) -> None:
-        """Every cached run equals what its rows say."""
-        store = self.engine.store
-        for entry in list(self.engine.committer.runs.cache):
-            with store.reading() as reading:
+    def _compare(self, batch: Batch) -> None:
+        """After every commit: what the rows of a run say is the run."""
+        for entry in batch.entries.values():
+            with self.engine.store.reading() as reading:
                 head = reading.find_run(entry.number)
-                assert head is not None
-                stored = reading.load(head).run
-            assert stored == entry.run
+                stored = reading.load(head).run if head is not None else None
+            if stored != entry.run:
+                self.differences.append(f"in memory {entry.run}\nin rows {stored}")
+        self._note_commit(batch)
 
     def close(self) -> None:
         self.engine.close()

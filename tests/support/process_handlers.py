@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def wait_for_file(path: str) -> int:
-    """Tells through the pipe `PATH.begun` that it has begun, then reads PATH: where that is a pipe, it waits."""
+    """Tells through the pipe `PATH.begun` that it has begun, then reads PATH: a pipe makes it wait."""
     begun = Path(path + ".begun")
     if begun.exists():
         begun.write_text("begun")

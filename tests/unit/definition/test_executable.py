@@ -11,23 +11,13 @@ HEAD = "flow: F\nattributes: {n: integer}\nchannels: {c: string}\n"
 
 FEATURES = [
     ("rpcs: {r: {returns: 1}}", "an RPC", (4, 8)),
-    ("joins: {j: integer}", "a join", (4, 9)),
     ("steps: {A: {wait_for: {until: {subflow: X}}, dead_end: true}}", "a subflow", (4, 24)),
-    ("steps: {A: {execute: {handler: f, locks: [n]}, dead_end: true}}", "a lock", (4, 43)),
     ("steps: {A: {execute: {handler: f, heartbeat: 1s}, dead_end: true}}", "a heartbeat", (4, 35)),
     (
         "steps: {A: {execute: {handler: f, transactional: true}, dead_end: true}}",
         "a transactional handler",
         (4, 35),
     ),
-    ("timeout: 1h", "a flow timeout", (4, 1)),
-    ("on_timeout: {dead_end: true}", "a flow timeout", (4, 1)),
-    (
-        "steps: {A: {execute: {handler: f, loads: [{channel: c}]}, dead_end: true}}",
-        "loading messages",
-        (4, 43),
-    ),
-    ("steps: {A: {go_to: {step: A, options: {execute: {locks: [n]}}}}}", "a lock", (4, 50)),
 ]
 
 

@@ -26,6 +26,7 @@ def test_row_parameters_stand_in_the_order_of_the_statement() -> None:
     assert PARAMETERS["close_run"] == (
         "status",
         "version",
+        "attempt",
         "closed_at",
         "state",
         "error",
