@@ -55,6 +55,11 @@ CODES: dict[str, Code] = {
     "REF004": Code("unknown-handler", "No Python function of that name can be imported."),
     "REF020": Code("unknown-join", "No join of that name is declared."),
     "REF021": Code("unknown-condition", "No condition of that id is declared under `conditions`."),
+    "REF022": Code("unknown-rpc", "No RPC of that name is declared."),
+    "RHS001": Code("nothing-to-script", "A rehearsal scripts a handler or choice that its flow has not."),
+    "RHS002": Code("undeclared-effect", "A scripted handler does what its `may` does not allow."),
+    "RHS003": Code("not-external", "A client of a rehearsal publishes to a channel that is not external."),
+    "RHS004": Code("no-flow", "A rehearsal's flow is not there."),
     "TYP001": Code("bad-type", "Not a type: see the list of types, or declare it under `types`."),
     "TYP002": Code(
         "wrong-value", "A value written in the file does not fit the type declared for its place."

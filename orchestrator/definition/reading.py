@@ -68,7 +68,7 @@ _KINDS = {
     "channel": ("a channel", "REF002"),
     "attribute": ("an attribute", "REF003"),
     "join": ("a join", "REF020"),
-    "rpc": ("an RPC", ""),
+    "rpc": ("an RPC", "REF022"),
     "type": ("a type", ""),
     "condition": ("a condition", "REF021"),
 }

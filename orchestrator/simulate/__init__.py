@@ -1,0 +1,1 @@
+"""Flows under virtual time, in memory: rehearsals."""
