@@ -1,4 +1,4 @@
-"""Another system that is ready some day (flows/patterns/polling_simple.flow.yaml, polling_backoff.flow.yaml)."""
+"""Another system that is ready some day (flows/patterns/polling_*.flow.yaml)."""
 
 from __future__ import annotations
 

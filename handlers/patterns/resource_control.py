@@ -26,9 +26,7 @@ def start_child(ctx: Context, request: Request) -> str:
     """The child and the request id are the same in every attempt, so one child is started."""
     child = f"{ctx.flow_id}-{ctx.step_execution_id}"
     job = {"name": request.name, "controller": ctx.flow_id}
-    ctx.client.start(
-        "ResourceControlChild", child, job, request_id=ctx.idempotency_key, return_existing=True
-    )
+    ctx.client.start("ResourceControlChild", child, job, request_id=ctx.idempotency_key, return_existing=True)
     return child
 
 
