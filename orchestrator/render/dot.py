@@ -1,8 +1,9 @@
-"""The diagram as DOT, for those who lay it out or style it themselves."""
+"""The diagram as DOT, built with the `graphviz` package, for those who lay it out or style it themselves."""
 
 from __future__ import annotations
 
 from html import escape
+from typing import Any, NamedTuple
 
 from orchestrator.definition.model import Flow
 from orchestrator.render.cards import Card, Diagram, Entry, Link, Rail, Row, Tap
@@ -15,27 +16,34 @@ def write_dot(
     flow: Flow, theme: ThemeName, direction: Direction, layers: frozenset[str], overlay: RunOverlay | None
 ) -> str:
     """One node a card, as an HTML-like table; channels, attributes and joins as nodes of their own."""
+    import graphviz
+
     diagram = compose(flow, layers, overlay)
     colors = THEMES[theme]
-    lines = [
-        f"digraph {_quote(diagram.name)} {{",
-        f"  rankdir={direction}; bgcolor={_quote(colors.page)}; nodesep=0.5; ranksep=0.6; "
-        'labelloc=t; fontname="Helvetica";',
-        f"  label=<{_heading(diagram, colors)}>;",
-        '  node [fontname="Helvetica", shape=plain];',
-        f'  edge [fontname="Helvetica", fontsize=10, color={_quote(colors.line("plain"))}, '
-        f"fontcolor={_quote(colors.muted)}, arrowsize=0.7];",
-    ]
+    graph = graphviz.Digraph(diagram.name)
+    graph.attr(rankdir=direction, bgcolor=colors.page, nodesep="0.5", ranksep="0.6", labelloc="t")
+    graph.attr(fontname="Helvetica", label=f"<{_heading(diagram, colors)}>")
+    graph.attr("node", fontname="Helvetica", shape="plain")
+    graph.attr("edge", fontname="Helvetica", fontsize="10", arrowsize="0.7")
+    graph.attr("edge", color=colors.line("plain"), fontcolor=colors.muted)
     if any(link.source == "start" for link in diagram.links):
-        lines.append(
-            f'  start [shape=circle, style=filled, fillcolor={_quote(colors.ink)}, label="", '
-            'width=0.22, fixedsize=true, tooltip="start"];'
-        )
-    lines += [_card(card, colors) for card in diagram.cards]
-    lines += [_rail(rail, colors) for rail in diagram.rails if rail.kind != "failure"]
-    lines += [_link(link) for link in diagram.links]
-    lines += _wires(diagram, colors)
-    return "\n".join([*lines, "}", ""])
+        dot = {"shape": "circle", "style": "filled", "fillcolor": colors.ink, "width": "0.22"}
+        graph.node("start", label="", fixedsize="true", tooltip="start", **dot)
+    for card in diagram.cards:
+        _add_card(graph, card, colors)
+    for rail in diagram.rails:
+        if rail.kind != "failure":
+            _add_rail(graph, rail, colors)
+    for link in diagram.links:
+        _add_link(graph, link)
+    for wire in _wires(diagram, colors):
+        graph.edge(wire.tail, wire.head, **dict(wire.style))
+    return str(graph.source)
+
+
+def _name(ref: str) -> str:
+    """Node names without the colon, which separates ports in DOT."""
+    return ref.replace(":", "/")
 
 
 def _heading(diagram: Diagram, theme: Theme) -> str:
@@ -48,14 +56,14 @@ def _heading(diagram: Diagram, theme: Theme) -> str:
     return "<BR/>".join(parts) + "<BR/> "
 
 
-def _card(card: Card, theme: Theme) -> str:
+def _add_card(graph: Any, card: Card, theme: Theme) -> None:
     rows = "".join(f"<TR>{_row(row, theme)}</TR>" for row in card.rows)
     border = theme.line(card.state) if card.state not in ("", "unreached") else theme.border
     table = (
         f'<TABLE BORDER="1" COLOR="{border}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="5" '
         f'BGCOLOR="{theme.card}">{rows}</TABLE>'
     )
-    return f"  {_quote(card.ref)} [tooltip={_quote(card.title)}, label=<{table}>];"
+    graph.node(_name(card.ref), label=f"<{table}>", tooltip=card.title)
 
 
 def _row(row: Row, theme: Theme) -> str:
@@ -83,51 +91,57 @@ def _entry(entry: Entry, theme: Theme) -> str:
     return f'<FONT POINT-SIZE="{entry.size:g}" COLOR="{color}">{words}</FONT><BR ALIGN="LEFT"/>'
 
 
-def _rail(rail: Rail, theme: Theme) -> str:
+def _add_rail(graph: Any, rail: Rail, theme: Theme) -> None:
     tone = theme.rail(rail.color) if rail.kind == "channel" else theme.tones[rail.kind]
     shape = {"channel": "cylinder", "attribute": "note", "join": "hexagon"}[rail.kind]
     label = "\n".join(part for part in (rail.name, " · ".join(rail.notes), rail.badge) if part)
-    return (
-        f"  {_quote(rail.ref)} [shape={shape}, style=filled, fillcolor={_quote(tone.area)}, "
-        f'color={_quote(tone.line)}, fontcolor={_quote(tone.line)}, fontsize=10, margin="0.14,0.08", '
-        f"label={_quote(label)}, tooltip={_quote(rail.title)}];"
+    colors = {"fillcolor": tone.area, "color": tone.line, "fontcolor": tone.line}
+    sizes = {"fontsize": "10", "margin": "0.14,0.08"}
+    graph.node(
+        _name(rail.ref), label=label, shape=shape, style="filled", tooltip=rail.title, **colors, **sizes
     )
 
 
-def _link(link: Link) -> str:
-    attributes = [f"class={_quote(link.kind)}", f"tooltip={_quote(link.title or link.kind)}"]
+def _add_link(graph: Any, link: Link) -> None:
+    style = {"class": link.kind, "tooltip": link.title or link.kind}
     if link.label:
-        attributes.append(f"label={_quote(' ' + link.label)}")
+        style["label"] = " " + link.label
     if link.is_parallel:
-        attributes.append("penwidth=1.8")
-    source = _quote(link.source) + (f":{link.port}" if link.port else "")
-    return f"  {source} -> {_quote(link.target)} [{', '.join(attributes)}];"
+        style["penwidth"] = "1.8"
+    graph.edge(_port(link.source, link.port), _name(link.target), **style)
 
 
-def _wires(diagram: Diagram, theme: Theme) -> list[str]:
+def _port(ref: str, port: str) -> str:
+    return f"{_name(ref)}:{port}" if port else _name(ref)
+
+
+class Wire(NamedTuple):
+    tail: str
+    head: str
+    style: tuple[tuple[str, str], ...]
+
+
+def _wires(diagram: Diagram, theme: Theme) -> list[Wire]:
     rails = {rail.ref: rail for rail in diagram.rails}
-    lines = []
+    wires: dict[Wire, None] = {}
     for card in diagram.cards:
         for row in card.rows:
             for entry in row.entries:
                 if entry.tap is not None and entry.tap.rail in rails:
-                    lines += _wire(card, row, entry.tap, rails[entry.tap.rail], theme)
-    return list(dict.fromkeys(lines))
+                    wires.update(dict.fromkeys(_wire(card, row, entry.tap, rails[entry.tap.rail], theme)))
+    return list(wires)
 
 
-def _wire(card: Card, row: Row, tap: Tap, rail: Rail, theme: Theme) -> list[str]:
-    port = f"{_quote(card.ref)}:{row.port}"
+def _wire(card: Card, row: Row, tap: Tap, rail: Rail, theme: Theme) -> list[Wire]:
+    port = _port(card.ref, row.port)
     if rail.kind == "failure":
         if tap.is_incoming:
             return []
-        style = f'color={_quote(theme.line("failure"))}, penwidth=1.6, tooltip="on failure"'
-        return [f"  {port} -> {_quote('step:' + rail.name)}:t [class={tap.kind}, {style}];"]
+        color = ("color", theme.line("failure"))
+        style = (("class", tap.kind), color, ("penwidth", "1.6"), ("tooltip", "on failure"))
+        return [Wire(port, f"{_name('step:' + rail.name)}:t", style)]
     tone = theme.rail(rail.color) if rail.kind == "channel" else theme.tones[rail.kind]
-    style = f"style=dashed, color={_quote(tone.line)}, arrowhead=vee, class={tap.kind}"
+    style = (("style", "dashed"), ("color", tone.line), ("arrowhead", "vee"), ("class", tap.kind))
     if tap.is_incoming:
-        return [f"  {_quote(rail.ref)} -> {port} [{style}];"]
-    return [f"  {port} -> {_quote(rail.ref)} [{style}, constraint=false];"]
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+        return [Wire(_name(rail.ref), port, style)]
+    return [Wire(port, _name(rail.ref), (*style, ("constraint", "false")))]
