@@ -77,6 +77,8 @@ class _Stage:
         self._differences = self._performance.differences
         self._waiting = list(rehearsal.acts)
         """Acts that have not taken place."""
+        self._planned: list[ClientAct] = []
+        """Acts whose moment is known, or has been."""
 
     def play(self) -> Performance:
         rehearsal = self._rehearsal
@@ -120,7 +122,7 @@ class _Stage:
     def _is_over(self, simulated: SimulatedRun) -> bool:
         """Acts that wait for something that can still come keep it going."""
         return simulated.run.status is not Status.RUNNING and not any(
-            act.trigger.after is None or act.flow_id is not None for act in self._waiting
+            act in self._planned or act.flow_id is not None for act in self._waiting
         )
 
     def _why_not(self, act: ClientAct, simulated: SimulatedRun) -> str:
@@ -132,6 +134,8 @@ class _Stage:
     # --- Clients ---
 
     def _plan(self, act: ClientAct) -> None:
+        self._planned.append(act)
+        self._planned.append(act)
         rank = Rank.REACTION if act.trigger.after is not None and not act.trigger.span else Rank.CLIENT
         self._environment.agenda.plan_after(act.trigger.span, partial(self._act, act), rank)
 
