@@ -1,0 +1,50 @@
+"""One notion of what can move a run, for `explain` and for the end of `run`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from orchestrator.core.state import Phase, Run, Status
+from orchestrator.definition.model import Flow
+from orchestrator.engine.explain.outlook import VERDICTS, Outlook, Verdict
+from orchestrator.engine.explain.prospects import Prospects
+
+
+def find_verdict(flow: Flow, run: Run, now: datetime) -> Verdict:
+    """At little cost while something is ready, in flight or backing off."""
+    if run.status is not Status.RUNNING:
+        return Verdict.CLOSED
+    due = [e.due_at for e in run.executions.values() if e.due_at is not None and e.phase is not Phase.WAITING]
+    if due:
+        return Verdict.PROGRESSING if min(due) <= now else Verdict.TIMER
+    return verdict_of(Prospects(flow, run, now))
+
+
+def verdict_of(prospects: Prospects) -> Verdict:
+    """What comes soonest: an execution moves, is cancelled, or the run is closed."""
+    if prospects.run.status is not Status.RUNNING:
+        return Verdict.CLOSED
+    return VERDICTS[min(outlook_of_moving(prospects), outlook_of_ending(prospects), prospects.of_deadline())]
+
+
+def outlook_of_moving(prospects: Prospects) -> Outlook:
+    """Of the execution that moves first."""
+    return min(prospects.moves.values(), default=Outlook.NEVER)
+
+
+def outlook_of_ending(prospects: Prospects) -> Outlook:
+    """That something else ends an execution, or the run; without any, that an RPC starts one."""
+    if not prospects.active:
+        return Outlook.OUTSIDE if any(prospects.chart.starts.values()) else Outlook.NEVER
+    endings = [prospects.of_ending(execution) for execution in prospects.active]
+    return min([*endings, prospects.of_closing()])
+
+
+def is_blocked(verdict: Verdict, run: Run, *, is_outside_enough: bool) -> bool:
+    """Whether a worker waits in vain. `is_outside_enough`: a client may still come, and that is worth it.
+
+    A run without active step counts as blocked even if RPCs may start one (cli.md, `run`).
+    """
+    if verdict is Verdict.STUCK:
+        return True
+    return verdict is Verdict.OUTSIDE and (not is_outside_enough or not run.executions)
