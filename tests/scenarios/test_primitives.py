@@ -1,12 +1,23 @@
-"""What the primitives show beyond their rehearsals, on the engine."""
+"""The primitives do what they show: their rehearsals, and what those cannot say, on the engine."""
 
 import pytest
 
 from orchestrator.definition.catalogue import load
+from orchestrator.simulate.script import Rehearsal, RehearsalFile
 from tests.support.engine_kit import Kit
+from tests.support.rehearsing import differences, flows_without_rehearsal, rehearsals_of
 from tests.support.stage import ROOT
 
 PRIMITIVES = ROOT / "flows" / "primitives"
+
+
+@pytest.mark.parametrize(("file", "rehearsal"), rehearsals_of("primitives"))
+def test_a_primitive_goes_as_rehearsed(file: RehearsalFile, rehearsal: Rehearsal) -> None:
+    assert differences(file, rehearsal) == []
+
+
+def test_every_primitive_is_rehearsed() -> None:
+    assert flows_without_rehearsal("primitives") == []
 
 
 @pytest.mark.rule(203)

@@ -1,4 +1,4 @@
-"""What the products do inside their handlers."""
+"""The products do what they show: their rehearsals, and what their handlers do inside."""
 
 from collections.abc import Callable
 from typing import cast
@@ -7,6 +7,17 @@ import pytest
 
 from handlers.products import ai_agent_email, money_transfer
 from orchestrator import Context
+from orchestrator.simulate.script import Rehearsal, RehearsalFile
+from tests.support.rehearsing import differences, flows_without_rehearsal, rehearsals_of
+
+
+@pytest.mark.parametrize(("file", "rehearsal"), rehearsals_of("products"))
+def test_a_product_goes_as_rehearsed(file: RehearsalFile, rehearsal: Rehearsal) -> None:
+    assert differences(file, rehearsal) == []
+
+
+def test_every_product_is_rehearsed() -> None:
+    assert flows_without_rehearsal("products") == []
 
 
 class StandInContext:
