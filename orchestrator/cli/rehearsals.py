@@ -149,15 +149,21 @@ def coverage_as_json(coverage: Coverage) -> dict[str, Any]:
 
 
 def paint_coverage(coverage: Coverage, performances: Iterable[Performance]) -> RunOverlay:
-    """On the diagram: how often each step and decision was taken; what never was is drawn faded."""
+    """On the diagram: how often each step and decision was taken; what never was is drawn faded or named."""
     count = len(list(performances))
+    missed: dict[str, list[str]] = {}
+    for place in coverage.missed():
+        if place.kind in (PlaceKind.WAIT, PlaceKind.FAILURE):
+            step, _, what = place.name.partition(": ")
+            missed.setdefault(step, []).append(what)
     marks: dict[str, tuple[Mark, ...]] = {}
     taken: dict[str, int] = {}
     for place, number in coverage.counts.items():
         if place.kind is PlaceKind.STEP and number:
             failed = coverage.failed_counts.get(place.name, 0)
-            states = ((MarkState.DONE, number - failed), (MarkState.FAILED, failed))
-            marks[place.name] = tuple(Mark(state, each) for state, each in states if each)
+            notes = [f"{failed} failed"] if failed else []
+            notes += [f"never: {', '.join(missed[place.name])}"] if place.name in missed else []
+            marks[place.name] = (Mark(MarkState.DONE, number, "; ".join(notes)),)
         elif place.kind is PlaceKind.DECISION and number:
             taken[place.name] = number
     percent = 100 * coverage.taken_count // max(len(coverage.counts), 1)

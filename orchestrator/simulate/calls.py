@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from orchestrator.binding.context import Services
 from orchestrator.binding.failures import failure_of
@@ -107,9 +107,20 @@ class Calls:
         handler = self._bound.handler(flow, key)
         try:
             if handler.is_async:
-                import asyncio
-
-                return asyncio.run(handler.async_invoke(snapshot, services))
+                return _complete(handler.async_invoke(snapshot, services))
             return handler.invoke(snapshot, services)
         except (Exception, SystemExit) as error:
             return failure_of(error)
+
+
+def _complete(call: Coroutine[Any, Any, Returned]) -> Returned:
+    """On a loop of its own thread: the call may come from inside another coroutine, through `ctx.client`."""
+    import asyncio
+    from concurrent.futures import ThreadPoolExecutor
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(call)
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, call).result()

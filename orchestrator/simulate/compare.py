@@ -9,12 +9,16 @@ from dataclasses import dataclass
 
 from orchestrator.definition.model import Json, Path
 
-ABSENT = "(none)"
+_INLINE_LIMIT = 60
+"""Characters of a value that a message shows in its line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """`expected` and `actual` are whole values; `at` is the place where they first differ."""
+    """`expected` and `actual` are whole values; `at` is the place where they first differ.
+
+    `is_told`: the message shows both.
+    """
 
     what: str
     at: Path
@@ -22,13 +26,13 @@ class Difference:
     expected: Json = None
     actual: Json = None
     has_values: bool = True
+    is_told: bool = True
 
     def diff(self) -> list[str]:
-        """Lines marked `-` (expected), `+` (actual) or with a blank; none for one-line values."""
-        expected, actual = lines_of(self.expected), lines_of(self.actual)
-        if not self.has_values or (len(expected) == 1 and len(actual) == 1):
+        """Lines marked `-` (expected), `+` (actual) or with a blank."""
+        if self.is_told:
             return []
-        marked = difflib.ndiff(expected, actual)
+        marked = difflib.ndiff(lines_of(self.expected), lines_of(self.actual))
         return [line.rstrip() for line in marked if not line.startswith("?")]
 
 
@@ -38,11 +42,10 @@ def compare(what: str, expected: Json, actual: Json, path: Path) -> Difference |
     if at is None:
         return None
     shown = [one_line(value) for value in (expected, actual)]
-    if all(len(text) <= 80 for text in shown):
-        message = f"{what}: expected {shown[0]}, it is {shown[1]}"
-    else:
-        message = f"{what}: not as expected"
-    return Difference(what, at, message, expected, actual)
+    if all(len(text) <= _INLINE_LIMIT for text in shown):
+        return Difference(what, at, f"{what}: expected {shown[0]}, it is {shown[1]}", expected, actual)
+    message = f"{what} is not as expected (-), it is (+):"
+    return Difference(what, at, message, expected, actual, is_told=False)
 
 
 def first_difference(expected: Json, actual: Json, path: Path) -> Path | None:

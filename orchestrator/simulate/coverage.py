@@ -126,7 +126,7 @@ def _wait_places(step: str, wait_for: WaitFor) -> Iterator[Place]:
 def _route_places(step: Step) -> Iterator[Place]:
     """The step's own route, and those in the options of its movements and routes."""
     for route in _routes_in(step):
-        yield Place(PlaceKind.FAILURE, _route_name(route), route.path)
+        yield Place(PlaceKind.FAILURE, route_name(route), route.path)
 
 
 def _routes_in(part: Any) -> Iterator[Route]:
@@ -141,8 +141,11 @@ def _routes_in(part: Any) -> Iterator[Route]:
                 yield from _routes_in(getattr(part, each.name))
 
 
-def _route_name(route: Route) -> str:
-    return f"{'.'.join(map(str, route.path))} → {route.step}"
+def route_name(route: Route) -> str:
+    """`Charge: on failure → Refund`; of a route in options, where it stands too."""
+    _, step, *rest = route.path
+    place = "" if len(rest) == 1 else f" ({'.'.join(map(str, rest[:-1]))})"
+    return f"{step}: on failure → {route.step}{place}"
 
 
 # --- What was taken -----------------------------------------------------------------------------------------
@@ -198,7 +201,7 @@ class _Tracker:
             self._failed_counts[step] = self._failed_counts.get(step, 0) + 1
             route = failure_route(self._flow, self._executions[change.execution_id])
             if route is not None:
-                yield PlaceKind.FAILURE, _route_name(route)
+                yield PlaceKind.FAILURE, route_name(route)
 
     def _win(self, change: c.WaitSatisfied) -> Iterator[tuple[PlaceKind, str]]:
         accepted = self._waits.get(change.execution_id)

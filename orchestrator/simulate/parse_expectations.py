@@ -23,7 +23,7 @@ def read_expectations(reading: Reading, node: Json, path: Path, flow: Flow) -> t
         if key in _CHECKS:
             _CHECKS[key](reading, value, fields.at(key), flow)
     found = tuple(Expectation(key, value, fields.at(key)) for key, value in fields.values.items())
-    return found if "status" in fields else (*found, implied_status(fields.values, path))
+    return found if "status" in fields else (implied_status(fields.values, path), *found)
 
 
 def implied_status(expected: dict[str, Json], path: Path) -> Expectation:

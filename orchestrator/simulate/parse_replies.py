@@ -59,6 +59,8 @@ def read_handlers(reading: Reading, node: Json, path: Path, flow: Flow) -> dict[
 
 
 def _report_unknown(reading: Reading, name: str, path: Path, flow: Flow, known: list[str]) -> None:
+    listed = ", ".join(f"`{each}`" for each in known) or "none"
+    help = f"handlers of the flow: {listed}"
     if name in flow.steps:
         message = f"step `{name}` has no `execute` handler to script"
     elif name.removesuffix(".wait_for") in flow.steps:
@@ -66,9 +68,7 @@ def _report_unknown(reading: Reading, name: str, path: Path, flow: Flow, known: 
     elif name.removeprefix("rpc.") in flow.rpcs:
         message = f"RPC `{name.removeprefix('rpc.')}` has no handler to script"
     else:
-        message = f"the flow has no handler `{name}`"
-    listed = ", ".join(f"`{each}`" for each in known) or "none"
-    help = did_you_mean(name, known) or f"handlers of the flow: {listed}"
+        message, help = f"the flow has no handler `{name}`", did_you_mean(name, known) or help
     reading.report("RHS001", path, message, help=help, is_about_key=True)
 
 

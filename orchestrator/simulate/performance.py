@@ -135,7 +135,6 @@ class _Stage:
 
     def _plan(self, act: ClientAct) -> None:
         self._planned.append(act)
-        self._planned.append(act)
         rank = Rank.REACTION if act.trigger.after is not None and not act.trigger.span else Rank.CLIENT
         self._environment.agenda.plan_after(act.trigger.span, partial(self._act, act), rank)
 

@@ -159,6 +159,8 @@ def _check_start(fields: Fields, flow: Flow) -> None:
     types = [t for t in (flow.input, start.input if start is not None else None) if t is not None]
     if "input" in fields and not types:
         reading.report("TYP005", fields.at("input"), f"flow {flow.name} takes no input", is_about_key=True)
+    if "input" not in fields and fields.has_unknown:
+        return
     for type in types:
         try:
             type.check(fields.values.get("input"))

@@ -10,6 +10,7 @@ import typer
 from orchestrator.cli.options import Format, Output
 
 if TYPE_CHECKING:
+    from orchestrator.definition.problem import Problem
     from orchestrator.simulate.coverage import Coverage
     from orchestrator.simulate.performance import Performance
     from orchestrator.simulate.script import RehearsalFile
@@ -44,7 +45,10 @@ def rehearse(
     from orchestrator.cli.output import emit
     from orchestrator.cli.rehearsals import coverage_as_json, performance_as_json
 
-    files = read_files(paths)
+    files, problems = read_files(paths)
+    if problems:
+        report(problems, output)
+        return 1
     with redirect_stdout(sys.stderr):
         played = play(files, names or [])
     measured = measure_all(played) if coverage or coverage_image else []
@@ -62,17 +66,28 @@ def rehearse(
     return 0 if all(each.is_passed for _, all in played for each in all) else 1
 
 
-def read_files(paths: list[str]) -> list[RehearsalFile]:
-    """Raises DefinitionInvalid with the problems of all files."""
-    from orchestrator.errors import DefinitionInvalid
+def read_files(paths: list[str]) -> tuple[list[RehearsalFile], list[Problem]]:
+    """Every file that has no problems, and the problems of the others."""
     from orchestrator.simulate.rehearsal import find_rehearsals, read_rehearsals
 
     read = [read_rehearsals(shown(path)) for path in find_rehearsals(paths)]
     problems = [problem for each in read for problem in each.problems]
-    if problems:
+    return [each.file for each in read if each.file is not None], problems
+
+
+def report(problems: list[Problem], output: Format) -> None:
+    """With the lines that are wrong; for machines as one error."""
+    import sys
+
+    from orchestrator.cli.terminal import has_colours, note
+    from orchestrator.errors import DefinitionInvalid
+    from orchestrator.lint.report import render_text
+
+    if output is not Format.TEXT:
         count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
         raise DefinitionInvalid(f"nothing was rehearsed: {count}", tuple(problems))
-    return [each.file for each in read if each.file is not None]
+    note(render_text(problems, has_colour=has_colours(sys.stderr)))
+    note("nothing was rehearsed")
 
 
 def shown(path: Path) -> Path:
