@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from orchestrator.binding.context import Services
 from orchestrator.binding.failures import failure_of
@@ -20,12 +21,14 @@ from orchestrator.core.events import Failure
 from orchestrator.core.state import Execution
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.commit import Committer
-from orchestrator.engine.coroutines import CoroutineLoop
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
 from orchestrator.engine.submission import Report
 from orchestrator.engine.task import Task, failed, succeeded
 from orchestrator.engine.watch import Watch
+
+if TYPE_CHECKING:
+    from orchestrator.engine.coroutines import CoroutineLoop
 
 _PUT_OFF = 0.001
 """Seconds for which a finished event may wait for company while there is work at hand."""
@@ -71,7 +74,7 @@ class Dispatcher:
         self._services = services
         self._concurrency = concurrency
         self._pace = Pace(concurrency)
-        self._coroutines = CoroutineLoop(services, self._finish_coroutine)
+        self._coroutines: CoroutineLoop | None = None
         self._ready: deque[Task] = deque()
         self._idle: list[Seat] = []
         self._seats: list[Seat] = []
@@ -117,7 +120,7 @@ class Dispatcher:
         self._coroutine_count += len(coroutines)
         self._call_count += len(tasks) - len(coroutines)
         if coroutines:
-            self._coroutines.begin([task for task in coroutines if task.failure is None])
+            self._begin_coroutines([task for task in coroutines if task.failure is None])
         self._ready.extend(task for task in tasks if not task.bound.is_async or task.failure is not None)
 
     def forget(self, tasks: list[Task]) -> None:
@@ -171,7 +174,9 @@ class Dispatcher:
         """End the threads; those inside a handler are left behind."""
         self._is_stopping = True
         self.watch.stop()
-        self._coroutines.stop()
+        if self._coroutines is not None:
+            self._coroutines.stop()
+            self._coroutines = None
         while self._idle:
             self._wake_one()
         for seat, thread in zip(self._seats, self._threads, strict=True):
@@ -282,6 +287,13 @@ class Dispatcher:
         return True
 
     # --- Coroutines and clocks ---
+
+    def _begin_coroutines(self, tasks: list[Task]) -> None:
+        if self._coroutines is None:
+            from orchestrator.engine.coroutines import CoroutineLoop  # asyncio is slow to import
+
+            self._coroutines = CoroutineLoop(self._services, self._finish_coroutine)
+        self._coroutines.begin(tasks)
 
     def _finish_coroutine(self, task: Task, returned: object) -> None:
         if not task.end():

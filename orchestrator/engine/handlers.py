@@ -22,18 +22,25 @@ class Handlers:
         self._search_path = tuple(search_path)
         self._bindings: dict[str, Bindings] = {}
         self._unbound: dict[str, list[BindingProblem]] = {}
+        self._wait_for: dict[tuple[str, str], BoundHandler] = {}
+        self._execute: dict[tuple[str, str], BoundHandler] = {}
         self._lock = threading.Lock()
 
     def of(self, flow: Flow, execution: Execution) -> BoundHandler | None:
         """None: the flow's handlers cannot be bound here, its work is for other workers."""
-        bindings = self._bindings.get(flow.hash)
-        if bindings is None:
-            bindings = self._bind(flow)
+        of_phase = self._wait_for if execution.phase is Phase.WAIT_FOR else self._execute
+        bound = of_phase.get((flow.hash, execution.step))
+        if bound is not None:
+            return bound
+        bindings = self._bind(flow)
         if flow.hash in self._unbound:
             return None
         if execution.phase is Phase.WAIT_FOR:
-            return bindings.wait_for(execution.step)
-        return bindings.execute(step_of(flow, execution).name)
+            bound = bindings.wait_for(execution.step)
+        else:
+            bound = bindings.execute(step_of(flow, execution).name)
+        of_phase[flow.hash, execution.step] = bound
+        return bound
 
     def problems(self, flow: Flow) -> list[BindingProblem]:
         self._bind(flow)

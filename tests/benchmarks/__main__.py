@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from tests.benchmarks.measure import Line, spin, summarize
@@ -57,10 +58,12 @@ def _in_process(system: str, name: str, scale: float) -> Line:
 
 def _measure(system: str, name: str, *, scale: float) -> None:
     workload, count, _ = (FLOORS if system == "floor" else WORKLOADS)[name]
-    before = spin()
+    before, cpu_before = spin(), time.process_time()
     with tempfile.TemporaryDirectory() as directory:
         figures = workload(str(Path(directory) / "bench.db"), max(1, int(count * scale)))
-    print(json.dumps({"system": system, "workload": name, **figures, "spin_ms": [before, spin()]}))
+    cpu = round(time.process_time() - cpu_before, 3)
+    line = {"system": system, "workload": name, **figures, "cpu_s": cpu, "spin_ms": [before, spin()]}
+    print(json.dumps(line))
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ steps:
     dead_end: true
   Collect:
     wait_for: {all_of: [{join: done}]}
-    graceful_complete: "${size(wait.done)}"
+    graceful_complete: "${size(wait.done.messages)}"
 """
     )
 

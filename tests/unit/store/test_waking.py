@@ -1,9 +1,9 @@
+import fcntl
 import os
 import threading
 from pathlib import Path
 
 from orchestrator.store.doorbell import Doorbell
-from orchestrator.store.sqlite import SqliteStore
 from orchestrator.store.turnstile import Turnstile
 
 
@@ -53,24 +53,34 @@ def test_the_bell_of_a_dead_process_is_removed(tmp_path: Path) -> None:
     bell.close()
 
 
-def test_two_stores_on_one_file_take_turns(tmp_path: Path) -> None:
-    """Each of two writers gets about its share although both try without pause."""
+def test_who_leaves_and_comes_back_queues_behind_who_was_waiting(tmp_path: Path) -> None:
+    """Without the turnstile the first one, being awake, would be in again before the second wakes up."""
     path = str(tmp_path / "a.db")
-    SqliteStore(path).close()
-    turns: list[int] = []
-    start = threading.Barrier(2)
+    first, second = Turnstile(path), Turnstile(path)
+    entered: list[str] = []
 
-    def write(number: int) -> None:
-        turnstile = Turnstile(path)
-        start.wait()
-        for _ in range(200):
-            with turnstile:
-                turns.append(number)
-        turnstile.close()
+    def enter_second() -> None:
+        with second:
+            entered.append("second")
 
-    threads = [threading.Thread(target=write, args=(number,)) for number in (1, 2)]
-    for thread in threads:
+    with first:
+        thread = threading.Thread(target=enter_second)
         thread.start()
-    for thread in threads:
-        thread.join()
-    assert turns.count(1) == turns.count(2) == 200
+        await_taken(f"{path}.gate")
+    with first:
+        entered.append("first again")
+    thread.join()
+    assert entered == ["second", "first again"]
+    first.close()
+    second.close()
+
+
+def await_taken(path: str) -> None:
+    """Until somebody holds the file's lock."""
+    with open(path) as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            fcntl.flock(file, fcntl.LOCK_UN)

@@ -1,0 +1,31 @@
+from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
+
+
+def test_little_is_leased_before_anything_is_known() -> None:
+    assert Pace(8).room() == 16
+
+
+def test_much_is_leased_when_it_is_done_in_an_instant() -> None:
+    pace = Pace(8)
+    pace.note("quick", 0.00001)
+    assert pace.room() == MAXIMUM_ROOM
+
+
+def test_slow_handlers_leave_work_to_other_workers() -> None:
+    pace = Pace(8)
+    pace.note("slow", 5.0)
+    assert pace.room() == 16
+
+
+def test_one_slow_call_is_noticed_after_many_quick_ones() -> None:
+    pace = Pace(8)
+    for _ in range(1000):
+        pace.note("mixed", 0.00001)
+    assert pace.is_quick("mixed")
+    pace.note("mixed", 1.0)
+    assert not pace.is_quick("mixed")
+    assert pace.room() < 20
+
+
+def test_an_unknown_handler_is_not_quick() -> None:
+    assert not Pace(1).is_quick("never called")

@@ -1,0 +1,201 @@
+"""What every store does for the engine (contract.py); one run of this suite per database."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from orchestrator.core import changes as c
+from orchestrator.core.changes import Change
+from orchestrator.core.events import RunStarted
+from orchestrator.core.evolve import evolve
+from orchestrator.core.state import Execution, Phase, Run
+from orchestrator.definition.model import Flow
+from orchestrator.errors import StoreError
+from orchestrator.store.contract import Store, Transaction
+from orchestrator.store.rows import RunRows, Writes, history_row
+from orchestrator.store.sqlite import SqliteStore
+
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+FLOW = Flow(name="F", hash="sha256:1")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = SqliteStore(str(tmp_path / "runs.db"))
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def other(tmp_path: Path, store: Store) -> Iterator[Store]:
+    """The same database, as another process sees it."""
+    other = SqliteStore(str(tmp_path / "runs.db"))
+    yield other
+    other.close()
+
+
+def execution(step: str, due_at: datetime = NOW) -> Execution:
+    return Execution(step=step, number=1, origin="__start__", phase=Phase.EXECUTE, due_at=due_at)
+
+
+def commit(transaction: Transaction, number: int, run: Run, *changes: Change) -> None:
+    rows = RunRows(number, run, FLOW)
+    evolve(run, list(changes))
+    rows.note(list(changes))
+    event = RunStarted(at=NOW, flow_id=run.flow_id, run_id=run.run_id)
+    writes = Writes(insert_history=[history_row(number, run.version, NOW, event, list(changes))])
+    rows.write(writes, lambda number, execution: None)
+    transaction.write(writes)
+
+
+def begin(store: Store, flow_id: str, *executions: Execution) -> tuple[int, Run]:
+    run = Run()
+    with store.writing() as transaction:
+        number = transaction.next_run_number()
+        opened = c.RunOpened(flow_id, f"id of {flow_id}", NOW)
+        commit(transaction, number, run, opened, *(c.StepQueued(each) for each in executions))
+    return number, run
+
+
+def register(store: Store) -> int:
+    with store.writing() as transaction:
+        return transaction.register_worker(NOW + timedelta(seconds=10), "host", 1, "")
+
+
+def claim(store: Store, worker: int, at: datetime = NOW, limit: int = 10) -> list[str]:
+    with store.writing() as transaction:
+        return [claimed.execution_id for claimed in transaction.claim(worker, at, limit, [])]
+
+
+def test_a_run_is_loaded_as_it_was_written(store: Store, other: Store) -> None:
+    _, run = begin(store, "a", execution("A"), execution("B"))
+    with other.reading() as reading:
+        head = reading.find_latest("a")
+        assert head is not None
+        assert reading.load(head).run == run
+        assert (head.flow, head.definition, head.status, head.version) == ("F", "sha256:1", "RUNNING", 1)
+        assert reading.find_latest("b") is None
+
+
+def test_nothing_of_a_failed_transaction_is_stored(store: Store) -> None:
+    def fail() -> None:
+        with store.writing() as transaction:
+            commit(transaction, transaction.next_run_number(), Run(), c.RunOpened("a", "r", NOW))
+            raise ValueError("on purpose")
+
+    with pytest.raises(ValueError, match="on purpose"):
+        fail()
+    with store.reading() as reading:
+        assert reading.heads() == []
+
+
+def test_a_run_decided_on_an_old_version_is_not_written(store: Store, other: Store) -> None:
+    number, run = begin(store, "a")
+    with other.reading() as reading:
+        head = reading.find_latest("a")
+        assert head is not None
+        theirs = reading.load(head).run
+    with other.writing() as transaction:
+        commit(transaction, number, theirs, c.AttributeSet("n", None, 1))
+    with pytest.raises(StoreError, match="changed by another process"), store.writing() as transaction:
+        commit(transaction, number, run, c.AttributeSet("n", None, 2))
+
+
+def test_a_transaction_knows_whether_others_have_written(store: Store, other: Store) -> None:
+    epochs = []
+    for writes_between in (False, False, True, False):
+        if writes_between:
+            register(other)
+        with store.writing() as transaction:
+            epochs.append(transaction.epoch)
+    assert epochs[0] == epochs[1] < epochs[2] == epochs[3]
+
+
+def test_after_a_failure_nothing_is_taken_for_known(store: Store) -> None:
+    with store.writing() as transaction:
+        before = transaction.epoch
+    with pytest.raises(ValueError, match="on purpose"), store.writing():
+        raise ValueError("on purpose")
+    with store.writing() as transaction:
+        assert transaction.epoch > before
+
+
+def test_history_catches_up_a_run_that_others_have_moved(store: Store, other: Store) -> None:
+    number, run = begin(store, "a")
+    with other.writing() as transaction:
+        commit(transaction, number, run, c.AttributeSet("n", None, 1))
+        commit(transaction, number, run, c.AttributeSet("n", None, 2))
+    with store.writing() as transaction:
+        assert transaction.versions([number])[number] == (3, True)
+        assert [row.version for row in transaction.history(number, after_version=1)] == [2, 3]
+
+
+def test_run_numbers_are_never_given_twice(store: Store, other: Store) -> None:
+    numbers = [begin(each, f"{index}")[0] for index, each in enumerate((store, other, other, store))]
+    assert numbers == [1, 2, 3, 4]
+
+
+def test_the_oldest_due_work_is_claimed_first_and_once(store: Store, other: Store) -> None:
+    second = NOW + timedelta(seconds=1)
+    begin(
+        store, "a", execution("Later", second), execution("Now"), execution("Never", NOW.replace(year=2031))
+    )
+    mine, theirs = register(store), register(other)
+    assert claim(store, mine, second, limit=1) == ["Now-1"]
+    assert claim(other, theirs, second) == ["Later-1"]
+    assert claim(store, mine, second) == []
+    with store.writing() as transaction:
+        assert transaction.next_due_at([]) == NOW.replace(year=2031)
+        assert transaction.leases(1, ["Now-1", "Never-1"]) == {"Now-1": mine, "Never-1": None}
+
+
+def test_work_of_excluded_definitions_is_left_alone(store: Store) -> None:
+    begin(store, "a", execution("A"))
+    worker = register(store)
+    with store.writing() as transaction:
+        assert transaction.claim(worker, NOW, 10, ["sha256:1"]) == []
+        assert transaction.next_due_at(["sha256:1"]) is None
+        assert transaction.next_due_at(["sha256:2"]) == NOW
+        assert not transaction.is_busy(NOW, ["sha256:1"])
+        assert transaction.is_busy(NOW)
+
+
+def test_what_is_handed_back_can_be_claimed_again(store: Store) -> None:
+    begin(store, "a", execution("A"))
+    worker = register(store)
+    claim(store, worker)
+    with store.writing() as transaction:
+        transaction.release(worker, [(1, "A-1")])
+        (claimed,) = transaction.claim(worker, NOW, 10, [])
+    assert not claimed.is_lost
+
+
+def test_what_a_dead_worker_had_is_free_and_marked(store: Store) -> None:
+    begin(store, "a", execution("A"), execution("B"))
+    dead, heir = register(store), register(store)
+    claim(store, dead)
+    with store.writing() as transaction:
+        assert transaction.bury_worker(dead) == 2
+        assert [row.worker for row in transaction.workers()] == [heir]
+        assert not transaction.renew_worker(dead, NOW)
+        assert all(claimed.is_lost for claimed in transaction.claim(heir, NOW, 10, []))
+
+
+def test_worker_numbers_are_never_used_again(store: Store) -> None:
+    first = register(store)
+    with store.writing() as transaction:
+        transaction.bury_worker(first)
+    assert register(store) > first
+
+
+def test_a_definition_is_stored_once(store: Store) -> None:
+    with store.writing() as transaction:
+        transaction.save_definition("sha256:1", "F", "f.flow.yaml", "flow: F", NOW)
+        transaction.save_definition("sha256:1", "F", "moved.flow.yaml", "# with a comment", NOW)
+    with store.reading() as reading:
+        definition = reading.definition("sha256:1")
+        assert definition is not None
+        assert (definition.path, definition.text) == ("f.flow.yaml", "flow: F")
+        assert reading.definition("sha256:2") is None
