@@ -42,6 +42,21 @@ def schema_page() -> str:
     return "\n".join(lines)
 
 
+def rehearsal_page() -> str:
+    schema = json.loads((ROOT / "schemas" / "rehearsal.schema.json").read_text(encoding="utf-8"))
+    definitions = schema["definitions"]
+    lines = [
+        NOTE.format(source="schemas/rehearsal.schema.json"),
+        "# Rehearsal files\n",
+        "Every key of a `*.rehearsal.yaml`. [Rehearse a flow](../how-to/rehearse-a-flow.md) shows how to use them.",
+        "`x-…` keys, your own data, are allowed in every mapping.\n",
+        *key_table(schema, definitions),
+    ]
+    for name in definitions:
+        lines += definition_section(name, definitions)
+    return "\n".join(lines)
+
+
 def definition_section(name: str, definitions: dict[str, Any]) -> Iterator[str]:
     definition = definitions[name]
     yield f'\n## <a id="{anchor(name)}"></a>{definition.get("title", name)}\n'
@@ -218,7 +233,7 @@ def outputs_page() -> str:
         "Fields may be added; none is renamed or removed within a major version.\n",
     ]
     for path in sorted((ROOT / "schemas").glob("*.schema.json")):
-        if path.name == "flow.schema.json":
+        if path.name in ("flow.schema.json", "rehearsal.schema.json"):
             continue
         schema = json.loads(path.read_text(encoding="utf-8"))
         definitions = schema.get("definitions", {})
@@ -231,6 +246,7 @@ def outputs_page() -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "flow-schema.md": schema_page,
+    "rehearsals.md": rehearsal_page,
     "cli.md": commands_page,
     "problems.md": problems_page,
     "outputs.md": outputs_page,

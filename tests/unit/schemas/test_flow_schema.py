@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
+from orchestrator.definition.document import compose_document, construct
 from orchestrator.definition.keys import KEYS
+from orchestrator.definition.parse import parse
 
 ROOT = Path(__file__).parents[3]
 SCHEMA: dict[str, Any] = json.loads((ROOT / "schemas" / "flow.schema.json").read_text(encoding="utf-8"))
@@ -60,6 +62,20 @@ def test_other_keys_are_refused_but_for_the_author_s_own(mapping: str) -> None:
     assert "^x-" in schema["patternProperties"]
 
 
+class Refusing:
+    """Nothing that is given to the schema has a mistake of YAML's."""
+
+    def __call__(self, *words: object, **more: object) -> None:
+        raise AssertionError(f"no YAML: {words} {more}")
+
+
+def read(text: str) -> Any:
+    """As our own reader does: libraries differ in what they take for YAML."""
+    root = compose_document(text, Refusing())
+    assert root is not None
+    return construct(root, Refusing())
+
+
 def nodes(node: Any) -> Iterator[dict[str, Any]]:
     if isinstance(node, dict):
         yield node
@@ -89,3 +105,76 @@ def test_every_key_is_described() -> None:
         if not resolved(schema).get("description")
     ]
     assert bare == []
+
+
+WHOLE = "flow: F\nchannels: {c: string}\nstart: A\n"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "flows").rglob("*.flow.yaml")), ids=lambda path: path.name)
+def test_every_example_fits_the_schema(path: Path) -> None:
+    errors = Draft7Validator(SCHEMA).iter_errors(read(path.read_text(encoding="utf-8")))
+    assert [error.message for error in errors] == []
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "{}",
+        "{go_to: A, dead_end: true}",
+        "{dead_end: false}",
+        "{dead_end: true, otherwise: {dead_end: true}}",
+        "{decide: [], dead_end: true}",
+        "{decide: [{when: true}]}",
+        "{decide: [{dead_end: true}], when: true}",
+        "{dead_end: true, retries: 3}",
+        "{go_to: {input: 1}}",
+        "{go_to_many: []}",
+        "{force_complete_if_channels_empty: {channels: [], otherwise: {dead_end: true}}}",
+        "{force_complete_if_channels_empty: {channels: [c]}}",
+        "{dead_end: true, cancel: B}",
+        "{dead_end: true, result: {nam: r}}",
+        "{dead_end: true, execute: {timeout: 1s}}",
+        "{dead_end: true, execute: {handler: f, timeout: soon}}",
+        "{dead_end: true, execute: {handler: f, retry: {maximum_attempts: -1}}}",
+        "{dead_end: true, execute: {handler: f, durability: maybe}}",
+        "{dead_end: true, wait_for: {until: {channel: c}, any_of: [{channel: c}]}}",
+        "{dead_end: true, wait_for: {until: {channel: c, for: 1, at_least: 1}}}",
+        "{dead_end: true, wait_for: {until: {channel: c, for: -1}}}",
+        "{dead_end: true, wait_for: {until: {timer: 1s, channel: c}}}",
+        "{dead_end: true, wait_for: {until: {id: x}}}",
+        "{dead_end: true, wait_for: {until: {channel: c}, timeout: 1s}}",
+        "{dead_end: true, wait_for: {any_combination_of: [[c]]}}",
+        "{dead_end: true, wait_for: {any_combination_of: [[c]], conditions: {c: {channel: c, id: d}}}}",
+        "{dead_end: true, publish: [{channel: c}]}",
+        "{decide: [{when: '${true}', dead_end: true}]}",
+    ],
+)
+def test_schema_and_parser_refuse_the_same(step: str) -> None:
+    text = f"{WHOLE}steps:\n  A: {step}\n"
+    _, problems = parse(text, "x.flow.yaml")
+    assert problems != []
+    assert not Draft7Validator(SCHEMA).is_valid(read(text))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "{dead_end: true}",
+        "{dead_end: true, x-owner: me}",
+        "{go_to_many: [A, {step: A, when: 'true'}], otherwise: {dead_end: true}}",
+        "{decide: [{when: true, dead_end: true}]}",
+        "{graceful_complete: }",
+        "{dead_end: true, publish: [{channel: c, value: x, when: 'true'}]}",
+        "{dead_end: true, wait_for: {}}",
+        "{dead_end: true, wait_for: {until: {channel: c, at_least: 0, at_most: '${1 + 1}'}}}",
+        "{dead_end: true, wait_for: {any_of: [{timer: PT1H}, {timer_at: 1900000000}, {timer: 90}]}}",
+        "{dead_end: true, wait_for: {any_combination_of: [[a]], conditions: {a: {channel: c}}}}",
+        "{dead_end: true, wait_for: {local: {n: 1}, publish: {c: x}}}",
+    ],
+)
+def test_schema_and_parser_accept_the_same(step: str) -> None:
+    text = f"{WHOLE}steps:\n  A: {step}\n"
+    _, problems = parse(text, "x.flow.yaml")
+    assert [problem.concise() for problem in problems] == []
+    errors = Draft7Validator(SCHEMA).iter_errors(read(text))
+    assert [error.message for error in errors] == []
