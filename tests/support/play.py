@@ -74,9 +74,12 @@ class Play:
 
     def settle(self) -> None:
         """Do all that needs no handler and is due: accept waits, fire timers, decide."""
-        progressed = True
-        while progressed:
-            progressed = any([self._do(execution) for execution in list(self.run.executions.values())])
+        while self.settle_once():
+            pass
+
+    def settle_once(self) -> bool:
+        """One round of it; False: there was nothing to do."""
+        return any([self._do(execution) for execution in list(self.run.executions.values())])
 
     def _do(self, execution: Execution) -> bool:
         if execution.due_at is None or execution.due_at > self.now:
