@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import Any
 
 import typer
 
-from orchestrator.cli.terminal import note, paint
-from orchestrator.errors import DefinitionInvalid, OrchestratorError
+from orchestrator.cli.terminal import note, paint, painter
+from orchestrator.errors import Blocked, DefinitionInvalid, OrchestratorError
 
 INTERNAL = 70
 INTERRUPTED = 130
@@ -33,7 +34,7 @@ def is_json_asked(arguments: Sequence[str]) -> bool:
 def report(error: BaseException, is_json: bool) -> int:
     """Say what went wrong on stderr; the exit code."""
     if isinstance(error, OrchestratorError):
-        _show(error.type, _text_of(error), _data_of(error), is_json)
+        _show(error.type, _text_of(error, is_json), _data_of(error), is_json)
         return error.exit_code
     if isinstance(error, typer.TyperException):
         _show("usage", _usage_text(error), {}, is_json)
@@ -49,8 +50,6 @@ def _show(kind: str, text: str, data: dict[str, Any], is_json: bool) -> None:
         named = {"type": kind, "message": text}
         note(json.dumps({"error": {**named, **data, **named}}, ensure_ascii=False, default=str))
     else:
-        import sys
-
         note(f"{paint('error:', 'red', 'bold', stream=sys.stderr)} {text}")
 
 
@@ -60,9 +59,14 @@ def _data_of(error: OrchestratorError) -> dict[str, Any]:
     return error.data
 
 
-def _text_of(error: OrchestratorError) -> str:
+def _text_of(error: OrchestratorError, is_json: bool) -> str:
     if isinstance(error, DefinitionInvalid) and error.problems:
         return "\n".join([error.message, *(f"  {problem.concise()}" for problem in error.problems)])
+    if isinstance(error, Blocked) and "explanation" in error.data and not is_json:
+        from orchestrator.engine.explain.text import explanation_as_text
+
+        explanation = explanation_as_text(error.data["explanation"], painter(sys.stderr))
+        return f"{error.data['flow_id']} stands still\n{explanation}"
     return error.message
 
 

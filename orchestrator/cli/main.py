@@ -11,6 +11,7 @@ import typer
 
 from orchestrator.cli.commands import (
     describe,
+    explain,
     graph,
     history,
     init,
@@ -72,6 +73,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "worker": worker.worker,
     "publish": publish.publish,
     "describe": describe.describe,
+    "explain": explain.explain,
     "history": history.history,
     "list": list_runs.list_runs,
     "wait": wait.wait,

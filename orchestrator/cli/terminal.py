@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import IO
 
 COLOURS = {
@@ -31,6 +32,15 @@ def paint(text: str, *styles: str, stream: IO[str]) -> str:
     if not text or not has_colours(stream):
         return text
     return f"\x1b[{';'.join(COLOURS[style] for style in styles)}m{text}\x1b[0m"
+
+
+def painter(stream: IO[str]) -> Callable[..., str]:
+    """`paint` for one stream."""
+
+    def paint_there(text: str, *styles: str) -> str:
+        return paint(text, *styles, stream=stream)
+
+    return paint_there
 
 
 def say(text: str = "") -> None:

@@ -17,6 +17,8 @@ from orchestrator.definition.model import Flow, Json
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.describe import describe_commit, describe_head, describe_run
 from orchestrator.engine.engine import Engine
+from orchestrator.engine.explain.explanation import as_json
+from orchestrator.engine.explain.stored import explain_stored
 from orchestrator.engine.submission import Receipt, Request, Start, Started
 from orchestrator.errors import DefinitionInvalid, NotFound, UsageError, WaitTimeout
 from orchestrator.store.contract import Head, Reading, Store
@@ -119,6 +121,13 @@ class Client:
             flow = self.engine.definitions.of(head.definition, reading)
         now = self.engine.clock.now()
         return describe_run(flow, stored.run, stored.leases, now, with_messages=messages)
+
+    def explain(self, flow_id: str) -> dict[str, Json]:
+        """Why the latest run of a flow id is where it is, as `explain -o json` shows it. Raises NotFound."""
+        with self.engine.store.reading() as reading:
+            head = _demand(reading, flow_id)
+            now = self.engine.clock.now()
+            return as_json(explain_stored(reading, self.engine.definitions, head, now))
 
     def progress(self, flow_id: str) -> tuple[dict[str, Json], int]:
         """The run, and how many step executions have ended."""

@@ -13,15 +13,18 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 from orchestrator.binding.context import Services
-from orchestrator.core.state import Status
+from orchestrator.clock import Clock
 from orchestrator.definition.model import Json
 from orchestrator.engine import leases
 from orchestrator.engine.batch import Batch
-from orchestrator.engine.blocked import Mover, explain, find_mover
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.client import Client
 from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.engine import Engine
+from orchestrator.engine.explain.explanation import as_json
+from orchestrator.engine.explain.outlook import TITLES, Verdict
+from orchestrator.engine.explain.stored import explain_stored
+from orchestrator.engine.explain.verdicts import find_verdict, is_blocked
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.task import Task
 from orchestrator.errors import Blocked, NotFound
@@ -147,30 +150,37 @@ class Worker:
         Raises Blocked when nothing but a client (or not even one) can move it; NotFound. After
         `ask_to_stop` it gives the run as it stands.
         """
-        notice = _UntilBlocked(until_blocked)
+        notice = _Standstill(self.engine.clock)
         with self.engine.waiting.waiter(flow_id, notice) as waiter:
             self.start()
             while not self._stop_asked.is_set():
-                self._look_at(flow_id, notice)
-                waiter.wake.wait(1.0)
                 waiter.wake.clear()
-                if notice.is_closed:
+                if self._look_at(flow_id, until_blocked=until_blocked):
                     break
-                if notice.blocked is not None:
-                    self._look_at(flow_id, notice)
-                    raise notice.blocked
+                waiter.wake.wait(1.0)
         return self._client.describe(flow_id)
 
-    def _look_at(self, flow_id: str, notice: _UntilBlocked) -> None:
-        """At the database: another process may have moved the run."""
+    def _look_at(self, flow_id: str, *, until_blocked: bool) -> bool:
+        """At the database, since others may have moved the run. True: it is closed; raises Blocked."""
+        now = self.engine.clock.now()
         with self.engine.store.reading() as reading:
             head = reading.find_latest(flow_id)
             if head is None:
                 raise NotFound(f"there is no run {flow_id}", flow_id=flow_id)
             flow = self.engine.definitions.of(head.definition, reading)
-            entry = Entry(head.run, reading.load(head).run, flow, 0)
-        notice.blocked = None
-        notice(entry)
+            verdict = find_verdict(flow, reading.load(head).run, now)
+            if verdict in (Verdict.CLOSED, Verdict.PROGRESSING, Verdict.TIMER):
+                return verdict is Verdict.CLOSED
+            explanation = explain_stored(reading, self.engine.definitions, head, now)
+        verdict = Verdict(explanation.verdict)
+        if is_blocked(verdict, has_active=bool(explanation.active), until_blocked=until_blocked):
+            raise Blocked(
+                f"{flow_id} stands still, {TITLES[verdict]}: {explanation.summary}",
+                flow_id=flow_id,
+                verdict=str(verdict),
+                explanation=as_json(explanation),
+            )
+        return False
 
     # --- Work ---
 
@@ -231,27 +241,15 @@ class Worker:
                 signal.signal(number, handler)
 
 
-class _UntilBlocked:
-    """Approves of a run that is closed, or that this worker cannot move."""
+class _Standstill:
+    """Approves of a run that is closed, or that this worker cannot move by itself."""
 
-    def __init__(self, until_blocked: bool) -> None:
-        self._until_blocked = until_blocked
-        self.is_closed = False
-        self.blocked: Blocked | None = None
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
 
     def __call__(self, entry: Entry) -> bool:
-        run, flow = entry.run, entry.flow
-        self.is_closed = run.status is not Status.RUNNING
-        self.blocked = None
-        mover = find_mover(flow, run)
-        if mover is Mover.NOBODY or (mover is Mover.CLIENT and self._until_blocked):
-            who = "only a client can move it" if mover is Mover.CLIENT else "nothing can move it any more"
-            self.blocked = Blocked(
-                f"{run.flow_id} stands still, {who}: {explain(flow, run)}",
-                flow_id=run.flow_id,
-                mover=str(mover),
-            )
-        return self.is_closed or self.blocked is not None
+        verdict = find_verdict(entry.flow, entry.run, self._clock.now())
+        return verdict not in (Verdict.PROGRESSING, Verdict.TIMER)
 
 
 def _progress_of(entry: Entry) -> dict[str, Json]:

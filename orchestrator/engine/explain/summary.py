@@ -112,14 +112,13 @@ class Summary:
         for condition in execution.wait.conditions if execution.wait is not None else ():
             if condition.can != Outlook.NEVER.word:
                 continue
-            if condition.channel is not None and condition.why is None:
-                left = int(condition.need or 0) - (condition.have or 0)
-                what = counted(left, "more message" if condition.have else "message")
-                needs.append(
-                    f"{what} on {queue_name(condition.channel, condition.key)}, which nobody can send"
-                )
-            else:
+            if condition.channel is None:
                 needs.append(f"{condition.text} ({condition.why})")
+                continue
+            left = int(condition.need or 0) - (condition.have or 0)
+            what = counted(left, "more message" if condition.have else "message")
+            why = f"but {condition.why}" if condition.why and condition.senders else "which nobody can send"
+            needs.append(f"{what} on {queue_name(condition.channel, condition.key)}, {why}")
         return f"for {' and '.join(needs)}" if needs else "for what cannot come"
 
     def _missing(self) -> Iterator[tuple[ExplainedExecution, ExplainedCondition]]:

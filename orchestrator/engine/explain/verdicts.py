@@ -40,11 +40,11 @@ def outlook_of_ending(prospects: Prospects) -> Outlook:
     return min([*endings, prospects.of_closing()])
 
 
-def is_blocked(verdict: Verdict, run: Run, *, is_outside_enough: bool) -> bool:
-    """Whether a worker waits in vain. `is_outside_enough`: a client may still come, and that is worth it.
+def is_blocked(verdict: Verdict, *, has_active: bool, until_blocked: bool) -> bool:
+    """Whether a worker waits in vain. `until_blocked`: also when only the outside can help.
 
-    A run without active step counts as blocked even if RPCs may start one (cli.md, `run`).
+    A run without active step counts as blocked even if RPCs may start one.
     """
     if verdict is Verdict.STUCK:
         return True
-    return verdict is Verdict.OUTSIDE and (not is_outside_enough or not run.executions)
+    return verdict is Verdict.OUTSIDE and (until_blocked or not has_active)
