@@ -8,7 +8,7 @@ from orchestrator.definition.model import Json, Path
 from orchestrator.definition.nearness import did_you_mean
 from orchestrator.definition.reading import Fields, Reading, shown
 
-FILE = ("flow", "description", "rehearsals")
+FILE = ("$schema", "flow", "description", "rehearsals")
 REHEARSAL = (
     "name",
     "description",
