@@ -5,10 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from orchestrator.core.changes import Change
+from orchestrator.core.events import Event
 from orchestrator.core.state import Execution
 
 _ENCODER = msgspec.json.Encoder()
 _CHANGES = msgspec.json.Decoder(list[Change])
+_EVENT = msgspec.json.Decoder(Event)
 _EXECUTION = msgspec.json.Decoder(Execution)
 
 
@@ -27,3 +29,12 @@ def encode_execution(execution: Execution) -> bytes:
 
 def decode_execution(body: bytes) -> Execution:
     return _EXECUTION.decode(body)
+
+
+def encode_event(event: Event) -> bytes:
+    return _ENCODER.encode(event)
+
+
+def decode_event(body: bytes) -> Event:
+    event: Event = _EVENT.decode(body)
+    return event

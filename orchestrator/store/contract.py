@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
+from orchestrator.core.pauses import Pauses
 from orchestrator.core.state import Run
 from orchestrator.store.rows import Writes
 
@@ -54,6 +55,8 @@ class HistoryRow(NamedTuple):
     kind: str
     execution_id: str | None
     body: bytes
+    event: bytes | None = None
+    """What a client did (codec.py), for time travel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,10 @@ class Reading(Protocol):
     def definition(self, hash: str) -> StoredDefinition | None: ...
 
     def is_busy(self, until: datetime, excluded: Sequence[str] = ()) -> bool:
-        """Anything leased, due by `until`, or backing off, `excluded` definitions left out?"""
+        """Anything leased, due by `until`, or backing off, what is paused or `excluded` left out?"""
         ...
+
+    def find_pauses(self) -> Pauses: ...
 
 
 class Transaction(Reading, Protocol):
@@ -99,6 +104,9 @@ class Transaction(Reading, Protocol):
 
     epoch: int
     """As long as it stays the same, nobody else has written and no transaction of ours has failed."""
+
+    pauses: Pauses
+    """As they are now."""
 
     def next_run_number(self) -> int: ...
 
@@ -115,7 +123,7 @@ class Transaction(Reading, Protocol):
         ...
 
     def claim(self, worker: int, now: datetime, limit: int, excluded: Sequence[str]) -> list[Claimed]:
-        """Lease the oldest due work to `worker`, except that of `excluded` definitions."""
+        """Lease the oldest due work to `worker`, except what is paused or of `excluded` definitions."""
         ...
 
     def next_due_at(self, excluded: Sequence[str]) -> datetime | None:
@@ -136,6 +144,14 @@ class Transaction(Reading, Protocol):
 
     def bury_worker(self, worker: int) -> int:
         """Forget a worker; what it had leased is free again. How much that was."""
+        ...
+
+    def pause(self, flow: str, step: str | None, at: datetime) -> bool:
+        """False: it was paused."""
+        ...
+
+    def resume(self, flow: str, step: str | None) -> bool:
+        """False: it was not paused."""
         ...
 
     def save_definition(self, hash: str, flow: str, path: str, text: str, at: datetime) -> None: ...

@@ -13,6 +13,21 @@ _SQLITE = "sqlite:///"
 
 def open_store(url: str) -> Store:
     """`sqlite:///relative.db`, `sqlite:////absolute.db`, or a plain path; made when it is not there."""
+    path = _path_of(url)
+    from orchestrator.store.sqlite import SqliteStore
+
+    return SqliteStore(path)
+
+
+def upgrade_store(url: str) -> tuple[int, int]:
+    """Make the database one of this release; its schema version before (0: there was none) and after."""
+    path = _path_of(url)
+    from orchestrator.store.sqlite import upgrade
+
+    return upgrade(path)
+
+
+def _path_of(url: str) -> str:
     if "://" not in url:
         path = url
     elif url.startswith(_SQLITE):
@@ -25,9 +40,7 @@ def open_store(url: str) -> Store:
         raise UsageError(f"a database file is needed: --db {_SQLITE}FILE")
     if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
         raise StoreError(f"{path}: its directory does not exist", path=path)
-    from orchestrator.store.sqlite import SqliteStore
-
-    return SqliteStore(path)
+    return path
 
 
 def _without_password(url: str) -> str:

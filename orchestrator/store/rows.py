@@ -15,9 +15,10 @@ import msgspec
 from msgspec import Struct
 
 from orchestrator.core import changes as c
-from orchestrator.core.codec import encode, encode_execution
+from orchestrator.core.codec import encode, encode_event, encode_execution
 from orchestrator.core.events import Event, Watcher
 from orchestrator.core.state import Execution, Run, Status
+from orchestrator.core.travel import REAPPLIED
 from orchestrator.definition.model import Flow, Json
 from orchestrator.store.times import to_micros
 
@@ -385,4 +386,5 @@ def history_row(
     number: int, version: int, at: datetime, event: Event, changes: list[c.Change]
 ) -> tuple[Any, ...]:
     execution_id = getattr(event, "execution_id", None)
-    return (number, version, to_micros(at), type(event).__name__, execution_id, encode(changes))
+    kept = encode_event(event) if isinstance(event, REAPPLIED) else None
+    return (number, version, to_micros(at), type(event).__name__, execution_id, encode(changes), kept)

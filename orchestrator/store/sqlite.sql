@@ -29,11 +29,21 @@ CREATE TABLE history (
 	at BIGINT NOT NULL,
 	kind TEXT NOT NULL,
 	execution_id TEXT,
-	body BLOB NOT NULL
+	body BLOB NOT NULL,
+	event BLOB
 )
 
 -- schema history_identity
 CREATE UNIQUE INDEX history_identity ON history (run, version)
+
+-- schema marks
+CREATE TABLE marks (
+	name TEXT NOT NULL,
+	value BIGINT NOT NULL
+)
+
+-- schema marks_identity
+CREATE UNIQUE INDEX marks_identity ON marks (name)
 
 -- schema messages
 CREATE TABLE messages (
@@ -56,6 +66,16 @@ CREATE TABLE outputs (
 
 -- schema outputs_identity
 CREATE UNIQUE INDEX outputs_identity ON outputs (run, position)
+
+-- schema pauses
+CREATE TABLE pauses (
+	flow TEXT NOT NULL,
+	step TEXT NOT NULL,
+	paused_at BIGINT NOT NULL
+)
+
+-- schema pauses_identity
+CREATE UNIQUE INDEX pauses_identity ON pauses (flow, step)
 
 -- schema reports
 CREATE TABLE reports (
@@ -214,8 +234,8 @@ DELETE FROM reports WHERE reports.run = ? AND reports.round = ?
 -- statement delete_all_reports(of_run)
 DELETE FROM reports WHERE reports.run = ?
 
--- statement insert_history(run, version, at, kind, execution_id, body)
-INSERT INTO history (run, version, at, kind, execution_id, body) VALUES (?, ?, ?, ?, ?, ?)
+-- statement insert_history(run, version, at, kind, execution_id, body, event)
+INSERT INTO history (run, version, at, kind, execution_id, body, event) VALUES (?, ?, ?, ?, ?, ?, ?)
 
 -- statement claim(claimer, now, limit)
 UPDATE steps SET worker=? WHERE rowid IN (SELECT steps.rowid
@@ -229,7 +249,9 @@ FROM steps
 WHERE steps.worker IS NULL AND steps.due_at <= ? AND NOT (EXISTS (SELECT *
 FROM runs
 WHERE runs.run = steps.run AND runs.definition IN (SELECT anon_1.value
-FROM json_each(?) AS anon_1))) ORDER BY steps.due_at
+FROM json_each(?) AS anon_1))) AND NOT (EXISTS (SELECT *
+FROM runs, pauses
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) ORDER BY steps.due_at
  LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
 
 -- statement next_due_at()
@@ -243,7 +265,9 @@ FROM steps
 WHERE steps.worker IS NULL AND steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
 FROM runs
 WHERE runs.run = steps.run AND runs.definition IN (SELECT anon_1.value
-FROM json_each(?) AS anon_1)))
+FROM json_each(?) AS anon_1))) AND NOT (EXISTS (SELECT *
+FROM runs, pauses
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)))
 
 -- statement lease(claimer, of_run, of_execution)
 UPDATE steps SET worker=? WHERE steps.run = ? AND steps.execution_id = ? AND steps.worker IS NULL
@@ -274,8 +298,10 @@ SELECT workers.worker, workers.alive_until, workers.host, workers.pid, workers.p
 FROM workers
 
 -- statement last_run()
-SELECT coalesce(max(runs.run), 0) AS coalesce_1
-FROM runs
+SELECT max(coalesce((SELECT max(runs.run) AS max_2
+FROM runs), 0), coalesce((SELECT marks.value
+FROM marks
+WHERE marks.name = 'pruned_run'), 0)) AS max_1
 
 -- statement find_latest(of_flow_id)
 SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at
@@ -329,7 +355,7 @@ FROM reports
 WHERE reports.run = ? ORDER BY reports.round, reports.position
 
 -- statement history_of(of_run, after_version)
-SELECT history.version, history.at, history.kind, history.execution_id, history.body
+SELECT history.version, history.at, history.kind, history.execution_id, history.body, history.event
 FROM history
 WHERE history.run = ? AND history.version > ? ORDER BY history.version
 
@@ -344,7 +370,9 @@ FROM steps
 WHERE steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
 FROM runs
 WHERE runs.run = steps.run AND runs.definition IN (SELECT anon_2.value
-FROM json_each(?) AS anon_2))) AND (steps.worker IS NOT NULL OR steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting')) AS anon_1
+FROM json_each(?) AS anon_2))) AND (steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+FROM runs, pauses
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
 
 -- statement insert_definition(hash, flow, path, text, stored_at)
 INSERT INTO definitions (hash, flow, path, text, stored_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
@@ -353,6 +381,16 @@ INSERT INTO definitions (hash, flow, path, text, stored_at) VALUES (?, ?, ?, ?, 
 SELECT definitions.path, definitions.text
 FROM definitions
 WHERE definitions.hash = ?
+
+-- statement all_pauses()
+SELECT pauses.flow, pauses.step
+FROM pauses
+
+-- statement insert_pause(flow, step, paused_at)
+INSERT INTO pauses (flow, step, paused_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING
+
+-- statement delete_pause(of_flow, of_step)
+DELETE FROM pauses WHERE pauses.flow = ? AND pauses.step = ?
 
 -- statement insert_schema_version(version, installed_at)
 INSERT INTO schema_version (version, installed_at) VALUES (?, ?)

@@ -13,6 +13,7 @@ import msgspec
 
 from orchestrator.core.codec import decode_execution
 from orchestrator.core.evolve import rebuild_indexes
+from orchestrator.core.pauses import Pauses
 from orchestrator.core.state import BranchReport, Output, QueuedMessage, Round, Run, RunError, Status
 from orchestrator.store.contract import Head, HistoryRow, StoredDefinition, StoredRun
 from orchestrator.store.rows import RunState
@@ -83,6 +84,9 @@ class SqliteReading:
     def is_busy(self, until: datetime, excluded: Sequence[str] = ()) -> bool:
         return bool(self._row("busy", json.dumps(list(excluded)), to_micros(until))[0])
 
+    def find_pauses(self) -> Pauses:
+        return read_pauses(self._connection)
+
     def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(STATEMENTS[name], parameters).fetchall()
 
@@ -94,6 +98,11 @@ class SqliteReading:
         row = self._one(name, *parameters)
         assert row is not None
         return row
+
+
+def read_pauses(connection: sqlite3.Connection) -> Pauses:
+    rows = connection.execute(STATEMENTS["all_pauses"]).fetchall()
+    return Pauses(frozenset((flow, step or None) for flow, step in rows))
 
 
 def _empty_run(head: Head) -> Run:

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import starmap
 
+from orchestrator.core.pauses import Pauses
 from orchestrator.errors import StoreError
 from orchestrator.store.contract import Claimed, Version, WorkerRow
 from orchestrator.store.rows import GUARDED, Writes
 from orchestrator.store.sql import STATEMENTS
-from orchestrator.store.sqlite_reading import SqliteReading
+from orchestrator.store.sqlite_reading import SqliteReading, read_pauses
 from orchestrator.store.times import from_micros, to_micros
 
 _ORDER = tuple((name, STATEMENTS[name], name in GUARDED) for name in Writes.__slots__)
@@ -21,10 +22,11 @@ _ORDER = tuple((name, STATEMENTS[name], name in GUARDED) for name in Writes.__sl
 class SqliteTransaction(SqliteReading):
     """See contract.Transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, *, epoch: int, last_run: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, epoch: int, last_run: int, pauses: Pauses) -> None:
         super().__init__(connection)
         self.epoch = epoch
         self.last_run = last_run
+        self.pauses = pauses
 
     # --- Runs ---
 
@@ -56,14 +58,14 @@ class SqliteTransaction(SqliteReading):
 
     def claim(self, worker: int, now: datetime, limit: int, excluded: Sequence[str]) -> list[Claimed]:
         at = to_micros(now)
-        if excluded:
+        if excluded or self.pauses:
             rows = self._all("claim_except", worker, at, json.dumps(list(excluded)), limit)
         else:
             rows = self._all("claim", worker, at, limit)
         return [Claimed(run, execution_id, bool(is_lost)) for run, execution_id, is_lost in rows]
 
     def next_due_at(self, excluded: Sequence[str]) -> datetime | None:
-        if excluded:
+        if excluded or self.pauses:
             (micros,) = self._row("next_due_at_except", json.dumps(list(excluded)))
         else:
             (micros,) = self._row("next_due_at")
@@ -72,6 +74,17 @@ class SqliteTransaction(SqliteReading):
     def release(self, worker: int, executions: Iterable[tuple[int, str]]) -> None:
         rows = [(run, execution_id, worker) for run, execution_id in executions]
         self._connection.executemany(STATEMENTS["release"], rows)
+
+    def pause(self, flow: str, step: str | None, at: datetime) -> bool:
+        row = (flow, step or "", to_micros(at))
+        is_new = self._connection.execute(STATEMENTS["insert_pause"], row).rowcount == 1
+        self.pauses = read_pauses(self._connection)
+        return is_new
+
+    def resume(self, flow: str, step: str | None) -> bool:
+        was_paused = self._connection.execute(STATEMENTS["delete_pause"], (flow, step or "")).rowcount == 1
+        self.pauses = read_pauses(self._connection)
+        return was_paused
 
     # --- Workers ---
 

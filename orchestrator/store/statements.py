@@ -34,8 +34,10 @@ from orchestrator.store.tables import (
     attributes,
     definitions,
     history,
+    marks,
     messages,
     outputs,
+    pauses,
     reports,
     rounds,
     runs,
@@ -72,6 +74,11 @@ def _due(*conditions: ColumnElement[bool]) -> Any:
 
 
 _IS_EXCLUDED = exists().where(runs.c.run == steps.c.run, _in_json(runs.c.definition, "definitions"))
+_IS_PAUSED = exists().where(
+    runs.c.run == steps.c.run,
+    pauses.c.flow == runs.c.flow,
+    or_(pauses.c.step == literal_column("''"), pauses.c.step == steps.c.step),
+)
 _OF_EXECUTION = and_(steps.c.run == b("of_run"), steps.c.execution_id == b("of_execution"))
 _HEAD = (
     runs.c.run,
@@ -156,12 +163,12 @@ STATEMENTS: dict[str, Executable] = {
     "insert_history": insert(history),
     # Work and leases.
     "claim": _due(),
-    "claim_except": _due(~_IS_EXCLUDED),
+    "claim_except": _due(~_IS_EXCLUDED, ~_IS_PAUSED),
     "next_due_at": select(func.min(steps.c.due_at)).where(
         steps.c.worker.is_(None), steps.c.due_at.is_not(None)
     ),
     "next_due_at_except": select(func.min(steps.c.due_at)).where(
-        steps.c.worker.is_(None), steps.c.due_at.is_not(None), ~_IS_EXCLUDED
+        steps.c.worker.is_(None), steps.c.due_at.is_not(None), ~_IS_EXCLUDED, ~_IS_PAUSED
     ),
     "lease": update(steps).where(_OF_EXECUTION, steps.c.worker.is_(None)).values(worker=b("claimer")),
     "release": update(steps).where(_OF_EXECUTION, steps.c.worker == b("holder")).values(worker=null()),
@@ -178,7 +185,15 @@ STATEMENTS: dict[str, Executable] = {
     "delete_worker": delete(workers).where(workers.c.worker == b("of_worker")),
     "all_workers": select(workers),
     # Reading runs.
-    "last_run": select(func.coalesce(func.max(runs.c.run), ZERO)),
+    "last_run": select(
+        func.max(
+            func.coalesce(select(func.max(runs.c.run)).scalar_subquery(), ZERO),
+            func.coalesce(
+                select(marks.c.value).where(marks.c.name == literal_column("'pruned_run'")).scalar_subquery(),
+                ZERO,
+            ),
+        )
+    ),
     "find_latest": select(*_HEAD).where(runs.c.flow_id == b("of_flow_id"), runs.c.is_latest == ONE),
     "find_run": select(*_HEAD).where(runs.c.run == b("of_run")),
     "versions": select(runs.c.run, runs.c.version, runs.c.is_latest).where(_in_json(runs.c.run, "runs")),
@@ -208,7 +223,12 @@ STATEMENTS: dict[str, Executable] = {
     .where(reports.c.run == b("of_run"))
     .order_by(reports.c.round, reports.c.position),
     "history_of": select(
-        history.c.version, history.c.at, history.c.kind, history.c.execution_id, history.c.body
+        history.c.version,
+        history.c.at,
+        history.c.kind,
+        history.c.execution_id,
+        history.c.body,
+        history.c.event,
     )
     .where(history.c.run == b("of_run"), history.c.version > b("after_version"))
     .order_by(history.c.version),
@@ -219,14 +239,23 @@ STATEMENTS: dict[str, Executable] = {
             ~_IS_EXCLUDED,
             or_(
                 steps.c.worker.is_not(None),
-                steps.c.due_at <= b("until"),
-                and_(steps.c.attempt > ONE, steps.c.phase != literal_column("'waiting'")),
+                and_(
+                    ~_IS_PAUSED,
+                    or_(
+                        steps.c.due_at <= b("until"),
+                        and_(steps.c.attempt > ONE, steps.c.phase != literal_column("'waiting'")),
+                    ),
+                ),
             ),
         )
     ),
     # Definitions.
     "insert_definition": sqlite_insert(definitions).on_conflict_do_nothing(),
     "definition": select(definitions.c.path, definitions.c.text).where(definitions.c.hash == b("of_hash")),
+    # Pauses.
+    "all_pauses": select(pauses.c.flow, pauses.c.step),
+    "insert_pause": sqlite_insert(pauses).on_conflict_do_nothing(),
+    "delete_pause": delete(pauses).where(pauses.c.flow == b("of_flow"), pauses.c.step == b("of_step")),
     "insert_schema_version": insert(schema_version),
     "installed_version": select(func.max(schema_version.c.version)),
 }

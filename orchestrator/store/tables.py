@@ -142,7 +142,9 @@ history = Table(
     Column("kind", Text, nullable=False),
     Column("execution_id", Text),
     Column("body", LargeBinary, nullable=False),
+    Column("event", LargeBinary),
 )
+"""`event`: what a client did, kept so that a time travel can do it again; else null."""
 Index("history_identity", history.c.run, history.c.version, unique=True)
 
 workers = Table(
@@ -156,3 +158,22 @@ workers = Table(
     sqlite_autoincrement=True,
 )
 """`host` tells machines and their reboots apart, `process_started` one use of a process id from the next."""
+
+pauses = Table(
+    "pauses",
+    METADATA,
+    Column("flow", Text, nullable=False),
+    Column("step", Text, nullable=False),
+    Column("paused_at", BigInteger, nullable=False),
+)
+"""`step` empty: the whole flow type."""
+Index("pauses_identity", pauses.c.flow, pauses.c.step, unique=True)
+
+marks = Table(
+    "marks",
+    METADATA,
+    Column("name", Text, nullable=False),
+    Column("value", BigInteger, nullable=False),
+)
+"""`pruned_run`: the highest run number that was ever pruned; numbers are never used again."""
+Index("marks_identity", marks.c.name, unique=True)

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import StoreError, UsageError
+from orchestrator.store.migrations import SCHEMA_VERSION
 from orchestrator.store.opening import open_store
-from orchestrator.store.sqlite import SCHEMA_VERSION, SqliteStore
+from orchestrator.store.sqlite import SqliteStore
 
 
 def test_a_new_file_is_made_and_opened_again(tmp_path: Path) -> None:

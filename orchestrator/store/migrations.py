@@ -1,0 +1,22 @@
+"""How a database of an earlier release becomes one of this release, one schema version after the other.
+
+What stands here is never changed once released: a database may be at any of these versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SCHEMA_VERSION = 2
+"""Of this release; `schema_version` has one row for each version a database has been at."""
+
+SQLITE: Mapping[int, tuple[str, ...]] = {
+    2: (
+        "ALTER TABLE history ADD COLUMN event BLOB",
+        "CREATE TABLE pauses (flow TEXT NOT NULL, step TEXT NOT NULL, paused_at BIGINT NOT NULL)",
+        "CREATE UNIQUE INDEX pauses_identity ON pauses (flow, step)",
+        "CREATE TABLE marks (name TEXT NOT NULL, value BIGINT NOT NULL)",
+        "CREATE UNIQUE INDEX marks_identity ON marks (name)",
+    ),
+}
+"""Statements that lead to a version from the one before it."""
