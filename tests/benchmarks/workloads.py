@@ -194,16 +194,21 @@ def long_run(path: str, step_count: int) -> Line:
     engine.close()
     moments = [datetime.fromisoformat(row["at"]).timestamp() for row in history]
     spans = [later - earlier for earlier, later in pairwise(moments)]
-    connection = sqlite3.connect(path)
-    connection.execute("pragma wal_checkpoint(truncate)")
-    connection.execute("vacuum")
-    size = os.path.getsize(path)
-    connection.close()
+    Engine(f"{path}.empty").close()
+    size = _size_of(path) - _size_of(f"{path}.empty")
     return {
         "slowdown": round(percentile(spans[-40:], 0.5) / percentile(spans[5:45], 0.5), 2),
         "bytes_per_step": round(size / step_count, 1),
         "steps_s": round(step_count / (moments[-1] - moments[0]), 1),
     }
+
+
+def _size_of(path: str) -> int:
+    connection = sqlite3.connect(path)
+    connection.execute("pragma wal_checkpoint(truncate)")
+    connection.execute("vacuum")
+    connection.close()
+    return os.path.getsize(path)
 
 
 Workload = Callable[[str, int], Line]
