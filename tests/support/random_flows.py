@@ -92,7 +92,8 @@ def _decisions(draw: Draw, names: list[str]) -> dict[str, Any]:
         decision["cancel"] = [draw(st.sampled_from(names))]
     if draw(st.integers(0, 4)) == 0:
         decision["report"] = {"all": "${input}"}
-    return decision | draw(_outcomes(names))
+    outcome: dict[str, Any] = draw(_outcomes(names))
+    return decision | outcome
 
 
 @st.composite
