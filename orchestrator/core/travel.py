@@ -30,6 +30,12 @@ REAPPLIED = (MessagesPublished, RpcCalled, TimerSkipped, DeadlineSkipped)
 """What clients do that is done again after the fork (rule 194)."""
 
 
+class TimeTravelled(Struct, frozen=True, kw_only=True):
+    """What history calls the commit that travels. No event of `decide`: it needs the whole history."""
+
+    at: datetime
+
+
 class Recorded(Struct, frozen=True):
     """One commit of a run's history. `event` is kept for what clients did."""
 

@@ -18,13 +18,16 @@ from orchestrator.core.events import (
     WaitForFailed,
     WaitForSucceeded,
 )
+from orchestrator.core.pauses import NO_PAUSES
 from orchestrator.core.state import Execution, Phase
 from orchestrator.core.tasks import TaskKind, task_of
 from orchestrator.core.transition import decide, evolve
+from orchestrator.core.travel import TimeTravelled
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.submission import Receipt
 from orchestrator.engine.task import Task, internal_failure
 from orchestrator.engine.workplace import Workplace
+from orchestrator.store.contract import HistoryRow
 from orchestrator.store.rows import RunRows, Writes, history_row
 
 log = logging.getLogger("orchestrator.engine")
@@ -35,6 +38,7 @@ MAXIMUM_EVENTS = 512
 class Batch:
     def __init__(self, now: datetime, workplace: Workplace | None) -> None:
         self.now = now
+        self.pauses = NO_PAUSES
         self.entries: dict[int, Entry] = {}
         """Runs that changed."""
         self.placed: dict[tuple[int, str], Task] = {}
@@ -60,6 +64,11 @@ class Batch:
         changes = decide(entry.flow, entry.run, event)
         if not changes:
             return False
+        self.record(entry, event, changes)
+        return True
+
+    def record(self, entry: Entry, event: Event | TimeTravelled, changes: list[c.Change]) -> None:
+        """One commit of a run."""
         rows = self._rows.get(entry.number)
         if rows is None:
             rows = RunRows(entry.number, entry.run, entry.flow)
@@ -75,8 +84,12 @@ class Batch:
             elif isinstance(change, _MAKES_WORK):
                 self._pending.append((entry, change.execution_id))
             elif isinstance(change, c.RunRestored):
+                self._forget_placed(entry)
                 self._pending.extend((entry, execution_id) for execution_id in entry.run.executions)
-        return True
+
+    def _forget_placed(self, entry: Entry) -> None:
+        for key in [key for key in self.placed if key[0] == entry.number]:
+            del self.placed[key]
 
     def follow_up(self) -> None:
         """Do at once what is due and needs no handler; place what does."""
@@ -93,6 +106,8 @@ class Batch:
         if execution.due_at > self.now:
             self.note_due(execution.due_at)
             return True
+        if self.pauses.covers(entry.flow.name, execution.step):
+            return False
         kind = task_of(entry.flow, execution)
         if kind in (TaskKind.CALL_EXECUTE, TaskKind.CALL_WAIT_FOR):
             return self._hand_out(entry, execution)
@@ -136,6 +151,10 @@ class Batch:
         for rows in self._rows.values():
             rows.write(writes, self._worker_of)
         return writes
+
+    def history_of(self, number: int) -> list[HistoryRow]:
+        """The commits of a run that are part of it."""
+        return [HistoryRow(*row[1:]) for row in self._history if row[0] == number]
 
     def _worker_of(self, number: int, execution: Execution) -> int | None:
         task = self.placed.get((number, execution.id))

@@ -12,6 +12,7 @@ from types import TracebackType
 from orchestrator.core.events import Message, MessagesPublished, StopRequested
 from orchestrator.core.reuse import ReusePolicy
 from orchestrator.core.state import Run, Status
+from orchestrator.core.travel import Target
 from orchestrator.definition.catalogue import SUFFIX, Catalogue, check_executable, load
 from orchestrator.definition.model import Flow, Json
 from orchestrator.engine.cache import Entry
@@ -19,7 +20,8 @@ from orchestrator.engine.describe import describe_commit, describe_head, describ
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.explain.explanation import as_json
 from orchestrator.engine.explain.stored import explain_stored
-from orchestrator.engine.submission import Receipt, Request, Start, Started
+from orchestrator.engine.submission import Receipt, Request, Start, Started, Travel
+from orchestrator.engine.travelling import Travelled
 from orchestrator.errors import DefinitionInvalid, NotFound, UsageError, WaitTimeout
 from orchestrator.store.contract import Head, Reading, Store
 
@@ -89,6 +91,17 @@ class Client:
         if stop not in _STOPS:
             raise UsageError(f"a run is stopped by one of {', '.join(_STOPS)}; not by {stop!r}")
         self._request(Request(flow_id, lambda at: StopRequested(at=at, stop=stop, reason=reason)))
+
+    def time_travel(self, flow_id: str, target: Target | None = None, *, reapply: bool = True) -> Travelled:
+        """Back to an earlier point of the latest run, closed or not: same run id, next run attempt.
+
+        What clients did after that point is done again, unless `reapply` is False. Handlers that are running
+        finish for nothing. Raises NotFound, InvalidValue for a bad target.
+        """
+        asked = Travel(flow_id, target or Target(), reapply)
+        self.engine.submit(asked)
+        travelled: Travelled = asked.receipt.result()
+        return travelled
 
     def _request(self, request: Request) -> None:
         self.engine.submit(request)

@@ -16,12 +16,14 @@ from orchestrator.clock import Clock
 from orchestrator.core.events import RunStarted, StopRequested
 from orchestrator.core.reuse import Answer, may_start
 from orchestrator.core.state import Run, Status
+from orchestrator.core.travel import TimeTravelled
 from orchestrator.engine.batch import MAXIMUM_EVENTS, Batch, log
 from orchestrator.engine.cache import VOID, Entry
 from orchestrator.engine.faults import Faults
 from orchestrator.engine.runs import Runs
-from orchestrator.engine.submission import Report, Request, Start, Started, Submission
+from orchestrator.engine.submission import Report, Request, Start, Started, Submission, Travel
 from orchestrator.engine.task import Task, failed, internal_failure
+from orchestrator.engine.travelling import plan_travel, travelled
 from orchestrator.engine.workplace import Workplace
 from orchestrator.errors import AlreadyStarted, NotFound, OrchestratorError, StoreError
 from orchestrator.store.contract import Claimed, Store, Transaction
@@ -134,6 +136,7 @@ class Committer:
         return self._now
 
     def _fill(self, transaction: Transaction, batch: Batch, submissions: list[Submission]) -> None:
+        batch.pauses = transaction.pauses
         self._refresh(transaction, submissions)
         for submission in submissions:
             if isinstance(submission, Report):
@@ -142,6 +145,8 @@ class Committer:
                 try:
                     if isinstance(submission, Start):
                         self._start(transaction, batch, submission)
+                    elif isinstance(submission, Travel):
+                        self._travel(transaction, batch, submission)
                     else:
                         self._request(transaction, batch, submission)
                 except OrchestratorError as error:
@@ -168,12 +173,26 @@ class Committer:
         if not entry.held:
             return
         leases = transaction.leases(entry.number, entry.held)
-        for execution_id, task in list(entry.held.items()):
-            if leases.get(execution_id) != task.worker:
-                task.is_cancelled = True
-                del entry.held[execution_id]
-                if self.workplace is not None:
-                    self.workplace.forget([task])
+        self._give_up(
+            entry,
+            [
+                execution_id
+                for execution_id, task in entry.held.items()
+                if leases.get(execution_id) != task.worker or task.run_attempt != entry.run.attempt
+            ],
+        )
+
+    def _give_up(self, entry: Entry, execution_ids: list[str]) -> None:
+        """What still runs of these is no longer ours: its result will change nothing."""
+        tasks = [entry.held.pop(execution_id) for execution_id in execution_ids]
+        for task in tasks:
+            task.is_cancelled = True
+        if tasks and self.workplace is not None:
+            self.workplace.forget(tasks)
+
+    def _give_up_left_attempts(self, entry: Entry) -> None:
+        attempt = entry.run.attempt
+        self._give_up(entry, [id for id, task in entry.held.items() if task.run_attempt != attempt])
 
     # --- Submissions ---
 
@@ -182,6 +201,8 @@ class Committer:
         entry = self.runs.by_number(transaction, task.run)
         if entry is None or entry.held.get(task.execution_id) is not task:
             return  # cancelled, closed, or no longer leased to us: a late result changes nothing
+        if task.run_attempt != entry.run.attempt:
+            return  # the run has travelled in time
         batch.ended.append(task)
         try:
             is_applied = batch.apply(entry, report.event(batch.now))
@@ -237,6 +258,15 @@ class Committer:
         batch.apply(entry, request.event(batch.now))
         batch.receipts.append((request.receipt, entry.number))
 
+    def _travel(self, transaction: Transaction, batch: Batch, asked: Travel) -> None:
+        entry = self.runs.by_flow_id(transaction, asked.flow_id)
+        if entry is None:
+            raise NotFound(f"there is no run {asked.flow_id}", flow_id=asked.flow_id)
+        rows = [*transaction.history(entry.number), *batch.history_of(entry.number)]
+        changes = plan_travel(entry, rows, asked, batch.now)
+        batch.record(entry, TimeTravelled(at=batch.now), changes)
+        batch.receipts.append((asked.receipt, travelled(entry, changes)))
+
     def _claim(self, transaction: Transaction, batch: Batch) -> None:
         """Take over work that is due and nobody's."""
         workplace = self.workplace
@@ -256,6 +286,8 @@ class Committer:
         entry = self.runs.by_number(transaction, claim.run)
         if entry is None:
             return False
+        if entry.held and entry.number not in batch.entries:
+            self._give_up_left_attempts(entry)
         is_attended = batch.attend(entry, claim.execution_id)
         task = batch.placed.get((claim.run, claim.execution_id))
         if task is not None:
@@ -296,6 +328,7 @@ class Committer:
         for entry in batch.entries.values():
             if not entry.held:
                 continue
+            self._give_up_left_attempts(entry)
             executions = entry.run.executions
             for execution_id in [each for each in entry.held if each not in executions]:
                 task = entry.held.pop(execution_id)

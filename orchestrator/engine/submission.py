@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from orchestrator.core.events import Event
 from orchestrator.core.reuse import ReusePolicy
+from orchestrator.core.travel import Target
 from orchestrator.definition.model import Flow, Json
 from orchestrator.engine.task import Task
 
@@ -76,6 +77,16 @@ class Request:
 
 
 @dataclass(slots=True)
+class Travel:
+    """A client sends the latest run of a flow id back in time."""
+
+    flow_id: str
+    target: Target
+    reapplies: bool
+    receipt: Receipt = field(default_factory=Receipt)
+
+
+@dataclass(slots=True)
 class Report:
     """A handler has ended, one way or the other."""
 
@@ -85,4 +96,4 @@ class Report:
     """How often the database refused the commit that it was in."""
 
 
-Submission: TypeAlias = Start | Request | Report
+Submission: TypeAlias = Start | Request | Travel | Report

@@ -40,6 +40,7 @@ class Task:
         "is_lost",
         "is_wait_for",
         "run",
+        "run_attempt",
         "snapshot",
         "timeout",
         "worker",
@@ -56,6 +57,8 @@ class Task:
         self.worker = worker
         self.is_lost = is_lost
         self.is_cancelled = False
+        self.run_attempt = 1
+        """A time travel makes the tasks of earlier attempts void."""
         self.timeout = 0.0
         """Seconds."""
         self.snapshot: Snapshot | None = None
@@ -67,6 +70,7 @@ class Task:
     def prepare(self, flow: Flow, run: Run, execution: Execution, now: datetime) -> None:
         """Take what the handler will see; an expression that fails there fails the attempt."""
         self.handed_out_at = now
+        self.run_attempt = run.attempt
         self.timeout = method_options(flow, execution).timeout.total_seconds()
         try:
             self.snapshot = take_snapshot(flow, run, execution, now)

@@ -18,7 +18,7 @@ from orchestrator.core import changes as c
 from orchestrator.core.codec import encode, encode_event, encode_execution
 from orchestrator.core.events import Event, Watcher
 from orchestrator.core.state import Execution, Run, Status
-from orchestrator.core.travel import REAPPLIED
+from orchestrator.core.travel import REAPPLIED, TimeTravelled
 from orchestrator.definition.model import Flow, Json
 from orchestrator.store.times import to_micros
 
@@ -383,7 +383,7 @@ _NOTE: dict[type, Callable[[RunRows, Any], None]] = {
 
 
 def history_row(
-    number: int, version: int, at: datetime, event: Event, changes: list[c.Change]
+    number: int, version: int, at: datetime, event: Event | TimeTravelled, changes: list[c.Change]
 ) -> tuple[Any, ...]:
     execution_id = getattr(event, "execution_id", None)
     kept = encode_event(event) if isinstance(event, REAPPLIED) else None
