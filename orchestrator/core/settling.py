@@ -20,7 +20,9 @@ class Settling:
     def __init__(self, draft: Draft, enter_execute: EnterExecute) -> None:
         self._draft = draft
         self._enter_execute = enter_execute
-        self._candidates: list[tuple[int, str, QueueKey | None]] = []
+        self._candidates: list[tuple[int, str, int, QueueKey | None]] = []
+        """Order of the wait, execution, a number that tells equals apart, the queue it was found on."""
+        self._pushed_count = 0
         self._cursors: dict[QueueKey, Iterator[Execution]] = {}
         self._touched_queues: dict[QueueKey, None] = {}
 
@@ -30,7 +32,7 @@ class Settling:
                 self._add(self._draft.execution(change.execution_id), None)
         self._look_at_queues()
         while self._candidates and self._draft.is_open:
-            _, execution_id, key = heapq.heappop(self._candidates)
+            _, execution_id, _, key = heapq.heappop(self._candidates)
             execution = self._draft.execution(execution_id)
             if execution is not None and execution.phase is Phase.WAITING:
                 self._try(execution)
@@ -65,7 +67,9 @@ class Settling:
 
     def _add(self, execution: Execution | None, key: QueueKey | None) -> None:
         if execution is not None and execution.wait is not None:
-            heapq.heappush(self._candidates, (execution.wait.order, execution.id, key))
+            self._pushed_count += 1
+            entry = (execution.wait.order, execution.id, self._pushed_count, key)
+            heapq.heappush(self._candidates, entry)
 
     def _drop_transient(self) -> None:
         """A message that no wait could take in the commit that published it is dropped."""
