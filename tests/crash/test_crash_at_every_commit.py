@@ -46,6 +46,7 @@ def check(run: dict[str, Any], database: Path) -> None:
     connection.close()
 
 
+@pytest.mark.rule(159)
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_run_killed_at_any_commit_ends_as_if_nothing_had_been(tmp_path: Path, moment: str) -> None:

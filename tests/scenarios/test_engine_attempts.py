@@ -80,6 +80,7 @@ def await_phase(kit: Kit, worker: Worker, phase: str) -> bool:
     return True
 
 
+@pytest.mark.rule(154)
 @pytest.mark.rule(149)
 @pytest.mark.rule(151)
 def test_a_failure_for_good_takes_its_route(kit: Kit) -> None:
@@ -101,6 +102,8 @@ def test_coroutines_run_beside_threads(kit: Kit) -> None:
             assert run["status"] == "COMPLETED", run
 
 
+@pytest.mark.rule(164)
+@pytest.mark.rule(163)
 @pytest.mark.rule(145)
 def test_an_attempt_over_its_time_fails_and_its_late_result_is_ignored(kit: Kit) -> None:
     gate = engine_handlers.gates["Work"] = Gate()

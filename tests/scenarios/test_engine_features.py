@@ -93,6 +93,7 @@ def test_reports_of_branches_are_kept_until_the_join(kit: Kit) -> None:
     assert run["joins"] == {}
 
 
+@pytest.mark.rule(44)
 def test_a_wide_fan_out_is_worked_off_by_few_threads(kit: Kit) -> None:
     run = kit.run(FAN_OUT, input=list(range(600)))
     assert sorted(run["outputs"][0]["output"]) == [2 * number for number in range(600)]

@@ -65,6 +65,7 @@ def test_the_joining_step_waits_for_every_branch(rehearsal: str) -> None:
     assert differences_of("parallel_with_await", rehearsal) == []
 
 
+@pytest.mark.rule(154)
 @pytest.mark.rule(152)
 def test_undoing_is_a_chain_of_failure_routes() -> None:
     assert differences_of("recovery", "the charge fails for good") == []

@@ -45,6 +45,7 @@ def forked(need: str, *items: str) -> Play:
     return play
 
 
+@pytest.mark.rule(141)
 @pytest.mark.parametrize("need", ["all", "active"])
 def test_a_round_without_branches_is_complete_at_once(need: str) -> None:
     play = forked(need)
@@ -63,6 +64,7 @@ def test_all_waits_for_the_report_of_every_branch() -> None:
     assert play.outputs[0]["by_branch"] == ["a", "b"]
 
 
+@pytest.mark.rule(143)
 def test_all_never_holds_after_a_miss_and_active_does() -> None:
     for need, status in (("all", "RUNNING"), ("active", "COMPLETED")):
         play = forked(need, "a", "b")
@@ -143,6 +145,8 @@ steps:
 """
 
 
+@pytest.mark.rule(138)
+@pytest.mark.rule(140)
 def test_nested_rounds_report_to_their_own_round() -> None:
     play = Play(NESTED)
     play.settle()
@@ -152,6 +156,7 @@ def test_nested_rounds_report_to_their_own_round() -> None:
     assert play.run.rounds == {}
 
 
+@pytest.mark.rule(140)
 def test_the_same_join_nested_in_itself_reports_innermost_first() -> None:
     text = NESTED.replace("inner", "outer").replace("{outer: integer, outer: integer}", "{outer: integer}")
     play = Play(text)
@@ -167,6 +172,7 @@ CANCEL = FORK.replace("NEED", "first").replace(
 )
 
 
+@pytest.mark.rule(142)
 def test_cancel_round_cancels_what_is_inside_and_not_what_has_reported() -> None:
     play = Play(CANCEL)
     play.succeed("Split-1", ["a", "b", "c"])
@@ -176,6 +182,7 @@ def test_cancel_round_cancels_what_is_inside_and_not_what_has_reported() -> None
     assert play.outputs == [["b"]]
 
 
+@pytest.mark.rule(139)
 def test_each_pass_of_a_loop_opens_a_fresh_round() -> None:
     play = Play(
         """

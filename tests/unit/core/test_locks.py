@@ -43,6 +43,7 @@ def holders(play: Play) -> dict[str, str]:
     return dict(play.run.locks)
 
 
+@pytest.mark.rule(108)
 @pytest.mark.rule(103)
 @pytest.mark.rule(104)
 def test_locks_are_taken_in_the_order_asked_and_released_when_the_call_ends() -> None:
@@ -59,6 +60,7 @@ def test_locks_are_taken_in_the_order_asked_and_released_when_the_call_ends() ->
     assert holders(play) == {}
 
 
+@pytest.mark.rule(52)
 @pytest.mark.rule(104)
 def test_a_failed_attempt_releases_its_locks_and_asks_again() -> None:
     play = started()

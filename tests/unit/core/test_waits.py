@@ -34,6 +34,8 @@ def results(play: Play) -> Any:
     return play.outputs[0]
 
 
+@pytest.mark.rule(70)
+@pytest.mark.rule(73)
 @pytest.mark.rule(69)
 @pytest.mark.parametrize(
     ("form", "published", "taken"),
@@ -66,6 +68,7 @@ def test_for_n_waits_until_n_are_queued_and_takes_none_before() -> None:
     assert play.phase("A-1") == "execute"
 
 
+@pytest.mark.rule(79)
 @pytest.mark.rule(72)
 @pytest.mark.rule(71)
 @pytest.mark.parametrize("form", ["at_most: 3", "at_least: 0", "at_least: 0, at_most: 2", "for: 0"])
@@ -122,8 +125,8 @@ def test_bad_bounds_fail_the_wait_without_retry(form: str) -> None:
     assert play.run.error.type == "step_failed"
 
 
+@pytest.mark.rule(79)
 @pytest.mark.rule(66)
-@pytest.mark.rule(27)
 def test_any_of_prefers_a_fired_timer_to_a_message() -> None:
     play = waiting("any_of: [{channel: c}, {timer: 5s}]")
     play.advance(5)
