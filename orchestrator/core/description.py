@@ -7,12 +7,19 @@ from datetime import datetime
 
 from msgspec import to_builtins
 
+from orchestrator.core.pauses import NO_PAUSES, Pauses
 from orchestrator.core.state import Execution, PendingCondition, Phase, Run, Wait
 from orchestrator.definition.model import Flow, Json
 
 
 def describe_run(
-    flow: Flow, run: Run, leased: Mapping[str, object], now: datetime, *, with_messages: bool = False
+    flow: Flow,
+    run: Run,
+    leased: Mapping[str, object],
+    now: datetime,
+    *,
+    with_messages: bool = False,
+    pauses: Pauses = NO_PAUSES,
 ) -> dict[str, Json]:
     """`leased`: ids of the executions that a worker has."""
     return {
@@ -22,11 +29,15 @@ def describe_run(
         "flow": flow.name,
         "definition": flow.hash,
         "status": str(run.status),
+        "paused": pauses.covers_flow(flow.name),
         "started_at": time_text(run.started_at),
         "closed_at": time_text(run.closed_at),
         "outputs": [to_builtins(output) for output in run.outputs] if run.status == "COMPLETED" else [],
         "error": _error(run),
-        "active": [_active(execution, execution.id in leased, now) for execution in run.executions.values()],
+        "active": [
+            _active(execution, execution.id in leased, now, pauses.covers(flow.name, execution.step))
+            for execution in run.executions.values()
+        ],
         "attributes": {**run.attributes, **{k: dict(v) for k, v in run.attribute_maps.items() if v}},
         "channels": _channels(flow, run, with_messages),
         "joins": _joins(run),
@@ -44,12 +55,13 @@ def _error(run: Run) -> Json:
     return {"type": error.pop("type"), "message": error.pop("message"), **error}
 
 
-def _active(execution: Execution, is_leased: bool, now: datetime) -> dict[str, Json]:
+def _active(execution: Execution, is_leased: bool, now: datetime, is_paused: bool) -> dict[str, Json]:
     failure = execution.last_failure
     return {
         "step": execution.step,
         "step_execution_id": execution.id,
         "phase": phase_of(execution, is_leased, now),
+        "paused": is_paused and not is_leased,
         "attempt": execution.attempt,
         "from": execution.origin,
         "input": execution.input,

@@ -1,7 +1,8 @@
 """What is paused: of these flow types, or of these steps, nothing is begun until they are resumed.
 
 Nothing is lost by it and no attempt is consumed: work stays queued, messages are kept, timers that come due
-fire after the resumption.
+fire after the resumption. What clients do (messages, RPCs, stops) takes effect at once, with a decision
+without handler that belongs to the same commit.
 """
 
 from __future__ import annotations

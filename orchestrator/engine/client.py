@@ -20,6 +20,7 @@ from orchestrator.engine.describe import describe_commit, describe_head, describ
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.explain.explanation import as_json
 from orchestrator.engine.explain.stored import explain_stored
+from orchestrator.engine.pausing import pause, resume
 from orchestrator.engine.submission import Receipt, Request, Start, Started, Travel
 from orchestrator.engine.travelling import Travelled
 from orchestrator.errors import DefinitionInvalid, NotFound, UsageError, WaitTimeout
@@ -103,6 +104,17 @@ class Client:
         travelled: Travelled = asked.receipt.result()
         return travelled
 
+    def pause(self, flow: str, step: str | None = None) -> bool:
+        """Begin nothing more of a flow type, or of one of its steps. False: it was paused.
+
+        What a worker has taken is finished. Nothing is lost and no attempt is consumed. Raises NotFound.
+        """
+        return pause(self.engine, flow, step)
+
+    def resume(self, flow: str, step: str | None = None) -> bool:
+        """False: it was not paused. Raises NotFound."""
+        return resume(self.engine, flow, step)
+
     def _request(self, request: Request) -> None:
         self.engine.submit(request)
         request.receipt.result()
@@ -132,8 +144,9 @@ class Client:
             head = _demand(reading, flow_id)
             stored = reading.load(head)
             flow = self.engine.definitions.of(head.definition, reading)
+            pauses = reading.find_pauses()
         now = self.engine.clock.now()
-        return describe_run(flow, stored.run, stored.leases, now, with_messages=messages)
+        return describe_run(flow, stored.run, stored.leases, now, with_messages=messages, pauses=pauses)
 
     def explain(self, flow_id: str) -> dict[str, Json]:
         """Why the latest run of a flow id is where it is, as `explain -o json` shows it. Raises NotFound."""
@@ -159,12 +172,13 @@ class Client:
     def search(self, where: str | None = None) -> list[dict[str, Json]]:
         """The latest runs of all flow ids, newest first. `where`: CEL, see `search.py`. Raises UsageError."""
         with self.engine.store.reading() as reading:
+            pauses = reading.find_pauses()
             if where is None:
-                return [describe_head(head) for head in reading.heads()]
+                return [describe_head(head, pauses) for head in reading.heads()]
             from orchestrator.engine.search import Search
 
             search = Search(where, self.engine.definitions)
-            return [describe_head(head) for head in reading.heads() if search.matches(reading, head)]
+            return [describe_head(head, pauses) for head in reading.heads() if search.matches(reading, head)]
 
     def wait(self, flow_id: str, timeout: Span | None = None) -> dict[str, Json]:
         """Until the latest run is closed; gives it as `describe` does. Raises NotFound, WaitTimeout."""

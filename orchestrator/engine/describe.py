@@ -12,12 +12,13 @@ from orchestrator.core.codec import decode
 from orchestrator.core.description import describe_run as describe_run
 from orchestrator.core.description import phase_of as phase_of
 from orchestrator.core.description import time_text as time_text
+from orchestrator.core.pauses import Pauses
 from orchestrator.definition.model import Json
 from orchestrator.store.contract import Head, HistoryRow
 from orchestrator.store.times import from_micros
 
 
-def describe_head(head: Head) -> dict[str, Json]:
+def describe_head(head: Head, pauses: Pauses) -> dict[str, Json]:
     return {
         "flow_id": head.flow_id,
         "run_id": head.run_id,
@@ -25,6 +26,7 @@ def describe_head(head: Head) -> dict[str, Json]:
         "flow": head.flow,
         "definition": head.definition,
         "status": head.status,
+        "paused": pauses.covers_flow(head.flow),
         "started_at": time_text(from_micros(head.started_at)),
         "closed_at": time_text(from_micros(head.closed_at)) if head.closed_at is not None else None,
     }

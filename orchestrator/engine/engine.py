@@ -60,6 +60,11 @@ class Engine:
             if self._end_listening is None:
                 self._end_listening = self.store.listen(self._hear)
 
+    def wake(self) -> None:
+        """Something was changed that everybody who works on this store has to look at."""
+        self.store.ring()
+        self._hear()
+
     def look_again(self) -> None:
         """A clock was turned, or something came from elsewhere."""
         if self.dispatcher is not None:

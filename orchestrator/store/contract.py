@@ -90,6 +90,10 @@ class Reading(Protocol):
         """The latest run of every flow id, newest first."""
         ...
 
+    def definition_names(self) -> list[tuple[str, str]]:
+        """Flow type and hash of every stored definition, oldest first."""
+        ...
+
     def definition(self, hash: str) -> StoredDefinition | None: ...
 
     def is_busy(self, until: datetime, excluded: Sequence[str] = ()) -> bool:

@@ -377,6 +377,10 @@ WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR 
 -- statement insert_definition(hash, flow, path, text, stored_at)
 INSERT INTO definitions (hash, flow, path, text, stored_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
 
+-- statement definition_names()
+SELECT definitions.flow, definitions.hash
+FROM definitions ORDER BY definitions.stored_at
+
 -- statement definition(of_hash)
 SELECT definitions.path, definitions.text
 FROM definitions

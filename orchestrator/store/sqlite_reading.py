@@ -77,6 +77,9 @@ class SqliteReading:
     def heads(self) -> list[Head]:
         return [Head(*row) for row in self._all("latest_heads")]
 
+    def definition_names(self) -> list[tuple[str, str]]:
+        return [(flow, hash) for flow, hash in self._all("definition_names")]
+
     def definition(self, hash: str) -> StoredDefinition | None:
         row = self._one("definition", hash)
         return StoredDefinition(*row) if row else None

@@ -251,6 +251,7 @@ STATEMENTS: dict[str, Executable] = {
     ),
     # Definitions.
     "insert_definition": sqlite_insert(definitions).on_conflict_do_nothing(),
+    "definition_names": select(definitions.c.flow, definitions.c.hash).order_by(definitions.c.stored_at),
     "definition": select(definitions.c.path, definitions.c.text).where(definitions.c.hash == b("of_hash")),
     # Pauses.
     "all_pauses": select(pauses.c.flow, pauses.c.step),
