@@ -130,7 +130,7 @@ class Explanation(Struct, frozen=True):
 
 
 def as_json(explanation: Explanation) -> dict[str, Json]:
-    described: dict[str, Json] = msgspec.to_builtins(explanation)
+    described: dict[str, Json] = msgspec.json.decode(msgspec.json.encode(explanation))
     for execution in described["active"]:
         wait = execution["wait"]
         for condition in wait["conditions"] if wait else ():

@@ -50,21 +50,23 @@ class Senders:
             return "may be called at any time"
         if outlook is Outlook.NEVER:
             return self._why_not(actor)
-        own = self._first_to_move(self._own(actor), outlook)
+        own = self._able(self._own(actor))
         if own:
             return self._states(own)
-        roots = self._first_to_move(self._leading_to(actor), outlook)
+        roots = self._able(self._leading_to(actor))
         if roots:
             return f"comes after {self._states(roots)}"
         return self._by_other_ways(actor)
 
-    def _first_to_move(self, executions: list[Execution], outlook: Outlook) -> list[Execution]:
-        """Those that the outlook comes from: rather what is under way than what waits itself."""
+    def _able(self, executions: list[Execution]) -> list[Execution]:
+        """Those that can move, soonest first: what is under way, else what waits itself."""
         moves = self._prospects.moves
-        able = [each for each in executions if moves[each.id] <= outlook]
+        able = sorted(
+            (each for each in executions if moves[each.id] is not Outlook.NEVER),
+            key=lambda each: moves[each.id],
+        )
         under_way = [each for each in able if each.phase is not Phase.WAITING]
-        soonest = min((moves[each.id] for each in able), default=outlook)
-        return under_way or [each for each in able if moves[each.id] is soonest]
+        return under_way or [each for each in able if moves[each.id] is moves[able[0].id]]
 
     def _by_other_ways(self, actor: Actor) -> str:
         """Not by what is active: by the deadline, or by a call."""
@@ -92,6 +94,9 @@ class Senders:
         reasons += [f"{names(barred)}, whose wait nobody can satisfy"] if barred else []
         if reasons:
             return f"comes only after {', or after '.join(reasons)}"
+        past = [each.id for each in self._prospects.active if each.step == actor.name]
+        if past:
+            return f"the wait of {names(past)} is accepted, and nothing that is active leads to another"
         over = "all its executions are over, and " if self._run.counters.get(actor.name) else ""
         return f"{over}nothing that is active leads to it"
 
