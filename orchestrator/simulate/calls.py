@@ -10,8 +10,7 @@ from orchestrator.binding.context import Services
 from orchestrator.binding.failures import failure_of
 from orchestrator.binding.invoke import BoundHandler, Returned
 from orchestrator.core.events import Failure
-from orchestrator.definition.model import Flow, Handler
-from orchestrator.errors import DefinitionInvalid
+from orchestrator.definition.model import Flow
 from orchestrator.simulate.script import REAL, CallKey, CallKind, Reply
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ class BoundFlows:
         self._bindings: dict[str, Bindings] = {}
 
     def handler(self, flow: Flow, key: CallKey) -> BoundHandler:
+        """Raises DefinitionInvalid for a function that cannot be called."""
         bindings = self._of(flow)
         match key.kind:
             case CallKind.EXECUTE:
@@ -46,24 +46,6 @@ class BoundFlows:
                 return bindings.wait_for(key.name)
             case CallKind.RPC:
                 return bindings.rpc(key.name)
-
-    def require(self, flow: Flow, handlers: Iterable[Handler]) -> None:
-        """Raises DefinitionInvalid for those of `handlers` that cannot be called."""
-        from orchestrator.binding.check import locate
-
-        paths = [handler.path for handler in handlers]
-        if not paths:
-            return
-        found = [
-            problem
-            for problem in self._of(flow).problems()
-            if problem.path[:1] == ("handlers",) or problem.path in paths
-        ]
-        if found:
-            raise DefinitionInvalid(
-                f"handlers of {flow.name} that are rehearsed for real cannot be called",
-                tuple(locate(flow, found)),
-            )
 
     def _of(self, flow: Flow) -> Bindings:
         from orchestrator.binding.registry import Bindings

@@ -18,7 +18,6 @@ from orchestrator.simulate.compare import Difference, compare
 from orchestrator.simulate.environment import Environment, Runaway
 from orchestrator.simulate.flows import FlowSource
 from orchestrator.simulate.outcome import differences
-from orchestrator.simulate.parse_replies import callees_of
 from orchestrator.simulate.record import Commit, SimulatedRun
 from orchestrator.simulate.script import ClientAct, Rehearsal, RehearsalFile
 
@@ -45,24 +44,11 @@ def rehearse(
     bound: BoundFlows | None = None,
     flows: FlowSource | None = None,
 ) -> Performance:
-    """Raises DefinitionInvalid where real handlers cannot be called."""
+    """A real handler that cannot be called is a difference too, once it is needed."""
     bound = bound or BoundFlows()
-    require_real_handlers(file, [rehearsal], bound)
     return _Stage(
         file, rehearsal, bound, flows or FlowSource(file.flow, FilePath(file.flow_path).parent)
     ).play()
-
-
-def require_real_handlers(file: RehearsalFile, rehearsals: list[Rehearsal], bound: BoundFlows) -> None:
-    """All handlers that these rehearsals can call for real. Raises DefinitionInvalid."""
-    callees = callees_of(file.flow)
-    called = {
-        key
-        for rehearsal in rehearsals
-        for key in callees
-        if any(reply.is_real for reply in rehearsal.replies.get(key, ())) or not rehearsal.replies.get(key)
-    }
-    bound.require(file.flow, [callee.handler for key, callee in callees.items() if key in called])
 
 
 class _Stage:
@@ -114,7 +100,7 @@ class _Stage:
             self._note("run", (*rehearsal.path, "name"), str(error))
             return
         except DefinitionInvalid as error:
-            self._note("run", (*rehearsal.path, "name"), error.message)
+            self._note("handlers", (*rehearsal.path, "name"), error.message)
             return
         for act in self._waiting:
             self._note("event", act.path, f"could not {act.text}: {self._why_not(act, simulated)}")

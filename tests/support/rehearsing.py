@@ -1,43 +1,53 @@
-"""The rehearsals beside a group of example flows, as parameters of a test."""
+"""Rehearse a flow given as text: its rehearsals, their performances."""
 
 from __future__ import annotations
 
-import pytest
-from _pytest.mark import ParameterSet
+import textwrap
+from pathlib import Path
 
 from orchestrator.simulate.calls import BoundFlows
-from orchestrator.simulate.performance import rehearse
-from orchestrator.simulate.rehearsal import SUFFIX, find_rehearsals, read_rehearsals
-from orchestrator.simulate.script import Rehearsal, RehearsalFile
-from tests.support.stage import ROOT
-
-_BOUND = BoundFlows([ROOT])
+from orchestrator.simulate.flows import FlowSource
+from orchestrator.simulate.performance import Performance, rehearse
+from orchestrator.simulate.rehearsal import read_rehearsals
+from orchestrator.simulate.script import RehearsalFile
 
 
-def rehearsals_of(group: str) -> list[ParameterSet]:
-    """Of all files in `flows/<group>`; a file with problems fails the collection."""
+def write(directory: Path, flow: str, rehearsals: str, name: str = "test") -> Path:
+    """`<name>.flow.yaml` and the rehearsals beside it; the path of these."""
+    (directory / f"{name}.flow.yaml").write_text(textwrap.dedent(flow), encoding="utf-8")
+    path = directory / f"{name}.rehearsal.yaml"
+    path.write_text(textwrap.dedent(rehearsals), encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> RehearsalFile:
+    """Problems of the file fail the test."""
+    parsed = read_rehearsals(path)
+    assert parsed.file is not None, "\n".join(problem.concise() for problem in parsed.problems)
+    return parsed.file
+
+
+def problems_of(directory: Path, flow: str, rehearsals: str) -> list[str]:
+    """`line:column CODE message`, in file order."""
     return [
-        pytest.param(file, rehearsal, id=f"{name}: {rehearsal.name}")
-        for name, file in _files(group).items()
-        for rehearsal in file.rehearsals
+        f"{problem.span.line}:{problem.span.column} {problem.code} {problem.message}"
+        for problem in read_rehearsals(write(directory, flow, rehearsals)).problems
     ]
 
 
-def flows_without_rehearsal(group: str) -> list[str]:
-    flows = {path.name.removesuffix(".flow.yaml") for path in (ROOT / "flows" / group).glob("*.flow.yaml")}
-    return sorted(flows - set(_files(group)))
+def perform(directory: Path, flow: str, rehearsals: str) -> list[Performance]:
+    file = read(write(directory, flow, rehearsals))
+    bound = BoundFlows([directory])
+    flows = FlowSource(file.flow, directory)
+    return [rehearse(file, rehearsal, bound=bound, flows=flows) for rehearsal in file.rehearsals]
 
 
-def differences(file: RehearsalFile, rehearsal: Rehearsal) -> list[str]:
-    """What came otherwise than expected; empty where the rehearsal passed."""
-    performance = rehearse(file, rehearsal, bound=_BOUND)
-    return [difference.message for difference in performance.differences]
-
-
-def _files(group: str) -> dict[str, RehearsalFile]:
-    found = {}
-    for path in find_rehearsals([ROOT / "flows" / group]):
-        file, problems = read_rehearsals(path)
-        assert file is not None, "\n".join(problem.concise() for problem in problems)
-        found[path.name.removesuffix(SUFFIX)] = file
+def differences_of(directory: Path, flow: str, rehearsals: str) -> list[str]:
+    """`line:column message` of every difference."""
+    file = read(write(directory, flow, rehearsals))
+    found = []
+    for performance in perform(directory, flow, rehearsals):
+        for difference in performance.differences:
+            span = file.source.locate(difference.at).value
+            found.append(f"{span.line}:{span.column} {difference.message}")
     return found
