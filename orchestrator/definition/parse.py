@@ -22,6 +22,7 @@ from orchestrator.definition.parse_steps import Surroundings, read_rpc, read_ste
 from orchestrator.definition.parse_values import read_type
 from orchestrator.definition.parse_waits import read_config
 from orchestrator.definition.problem import LabelledSpan, Problem, Span, sort_key
+from orchestrator.definition.quoting import quoted
 from orchestrator.definition.reading import Fields, Reading, shown
 from orchestrator.definition.scopes import Scopes
 from orchestrator.definition.source import Source
@@ -29,6 +30,8 @@ from orchestrator.definition.types import ANY, Type
 
 SIZE_LIMIT = 1024 * 1024
 LANGUAGE = 1
+_HIDES_THE_REST = ("YML005", "YML011", "YML014", "YML015")
+"""What is left of the document would only give follow-up problems."""
 _KINDS = {
     "steps": "step",
     "channels": "channel",
@@ -42,17 +45,51 @@ _KINDS = {
 def parse(text: str, path: str) -> tuple[Flow | None, list[Problem]]:
     """The flow, None where there are problems; problems in file order."""
     source, node, problems = read_document(text, path)
-    if problems:
-        return None, problems
+    if source.is_unreadable or any(problem.code in _HIDES_THE_REST for problem in problems):
+        return None, _with_problems_behind(text, path, problems)
     reading = Reading(source)
     flow = _read_flow(reading, node)
     name = node.get("flow") if isinstance(node, dict) else None
-    found = [
-        replace(problem, flow=name) if isinstance(name, str) else problem for problem in reading.problems
+    places = {(problem.span.line, problem.span.column) for problem in problems}
+    found = problems + [
+        replace(problem, flow=name) if isinstance(name, str) else problem
+        for problem in reading.problems
+        if (problem.span.line, problem.span.column) not in places
     ]
     if found or flow is None:
         return None, sorted(found, key=sort_key)
     return replace(flow, hash=hash_definition(node), source=source), []
+
+
+def _with_problems_behind(text: str, path: str, problems: list[Problem]) -> list[Problem]:
+    """An unquoted expression stops the YAML reader: quote it, and see what else the file has."""
+    unquoted = next((problem for problem in problems if problem.code == "YML017"), None)
+    if unquoted is None:
+        return problems
+    span = unquoted.span
+    lines = text.split("\n")
+    line = lines[span.line - 1]
+    expression = line[span.column - 1 : span.end_column - 1]
+    quoted_line = line[: span.column - 1] + quoted(expression) + line[span.end_column - 1 :]
+    mended = "\n".join([*lines[: span.line - 1], quoted_line, *lines[span.line :]])
+    if mended == text:
+        return problems
+    added = len(quoted_line) - len(line)
+    _, behind = parse(mended, path)
+    return sorted([unquoted, *(_moved_back(problem, span, added) for problem in behind)], key=sort_key)
+
+
+def _moved_back(problem: Problem, quoted_at: Span, added: int) -> Problem:
+    """A position in the mended text as one in the text as written."""
+
+    def back(line: int, column: int) -> int:
+        if line != quoted_at.line or column <= quoted_at.column:
+            return column
+        return max(quoted_at.column, column - (added if column > quoted_at.end_column else 1))
+
+    span = problem.span
+    column, end_column = back(span.line, span.column), back(span.end_line, span.end_column)
+    return replace(problem, span=replace(span, column=column, end_column=max(end_column, column + 1)))
 
 
 def read_document(text: str, path: str) -> tuple[Source, Json, list[Problem]]:

@@ -27,6 +27,11 @@ class Source:
         self.text = text
         self._root = root
 
+    @property
+    def is_unreadable(self) -> bool:
+        """The text gives no document."""
+        return self._root is None
+
     @cached_property
     def lines(self) -> tuple[str, ...]:
         return tuple(split_lines(self.text))

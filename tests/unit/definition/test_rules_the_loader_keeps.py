@@ -10,6 +10,7 @@ from orchestrator.definition.model import Durability
 from tests.support.marked import assert_problems, problems_of
 from tests.support.play import flow_of
 
+ENDS = ["graceful_complete: x", "force_complete: x", "force_fail: x", "dead_end: true"]
 SKELETON = """
 flow: F
 attributes: {{status: string}}
@@ -159,7 +160,7 @@ def test_a_dead_end_has_no_output() -> None:
     ["{channels: [], otherwise: {go_to: B}}", "{channels: [c]}", "{channels: [c, c], otherwise: {go_to: B}}"],
 )
 def test_completing_if_empty_needs_channels_and_what_to_do_otherwise(given: str) -> None:
-    assert len(refusals(f"force_complete_if_channels_empty: {given}")) == 1
+    assert len(refusals(f"force_complete_if_channels_empty: {given.replace('NEXT', '{go_to: B}')}")) == 1
 
 
 @pytest.mark.rule(130)

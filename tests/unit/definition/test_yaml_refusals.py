@@ -42,8 +42,8 @@ def test_yaml_is_refused_at_its_place(marked: str, code: str) -> None:
 
 
 UNQUOTED = [
-    ("steps: {A: {go_to: {step: B, input: ⟦${input}⟧}}}", '"${input}"'),
-    ("steps: {A: {graceful_complete: ⟦${size(input.list)}⟧}}", '"${size(input.list)}"'),
+    ("x-steps: {A: {go_to: {step: B, input: ⟦${input}⟧}}}", '"${input}"'),
+    ("x-steps: {A: {graceful_complete: ⟦${size(input.list)}⟧}}", '"${size(input.list)}"'),
     ("x-a: [1, ⟦${a[0]}⟧, 2]", '"${a[0]}"'),
     ("x-a: {when: ⟦input.x[0] == 1⟧, go_to: B}", '"input.x[0] == 1"'),
     ("x-a: {when: ⟦input ? a : b⟧, go_to: B}", '"input ? a : b"'),
@@ -63,6 +63,29 @@ def test_parse_error_of_an_expression_says_quote_it(marked: str, fix: str) -> No
     (problem,) = assert_problems("flow: F\n" + marked + "\n", "YML017")
     assert "quote this expression" in problem.message
     assert problem.help == f"write {fix}"
+
+
+def test_problems_of_the_text_do_not_hide_those_of_the_definition() -> None:
+    assert_problems(
+        """
+        flow: F
+        channels: {c: string, ⟦c⟧: integer}
+        start: ⟦B⟧
+        steps:
+          A:
+            input: integer
+            ⟦wait_fro⟧: 1
+            wait_for: {until: {channel: c, for: ⟦${input}⟧, ⟦wehn⟧: true}}
+            go_to: {step: ⟦Nowhere⟧, input: ⟦${input + 1}⟧}
+        """,
+        "YML002",
+        "REF001",
+        "KEY001",
+        "YML017",
+        "KEY001",
+        "REF001",
+        "YML017",
+    )
 
 
 def test_guard_cut_at_a_comma_says_quote_it_once() -> None:

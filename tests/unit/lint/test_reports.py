@@ -76,7 +76,10 @@ def test_github_annotations_are_escaped() -> None:
 
 def test_concise() -> None:
     problems = lint_text(TEXT, "x.flow.yaml")
-    assert render(problems, "concise") == "x.flow.yaml:2:1: YML002 key `flow` is repeated; first at 1:1"
+    assert render(problems, "concise").splitlines() == [
+        "x.flow.yaml:2:1: YML002 key `flow` is repeated; first at 1:1",
+        "x.flow.yaml:3:1: KEY001 unknown key `nope` in the flow",
+    ]
 
 
 def test_text_ends_with_the_count() -> None:

@@ -25,7 +25,9 @@ FOUND = [problem("KEY001"), problem("KEY002"), problem("REF001", "warning"), pro
         (["KEY"], ["KEY002"], ["KEY001"]),
     ],
 )
-def test_problems_are_selected_by_code_family_or_name(select: list[str], ignore: list[str], codes: list[str]) -> None:
+def test_problems_are_selected_by_code_family_or_name(
+    select: list[str], ignore: list[str], codes: list[str]
+) -> None:
     assert [found.code for found in select_problems(FOUND, select, ignore)] == codes
 
 
