@@ -8,7 +8,7 @@ from datetime import datetime
 from msgspec import to_builtins
 
 from orchestrator.core.pauses import NO_PAUSES, Pauses
-from orchestrator.core.state import Execution, PendingCondition, Phase, Run, Wait
+from orchestrator.core.state import Execution, PendingCondition, Phase, Run, Status, Wait
 from orchestrator.definition.model import Flow, Json
 
 
@@ -29,7 +29,7 @@ def describe_run(
         "flow": flow.name,
         "definition": flow.hash,
         "status": str(run.status),
-        "paused": pauses.covers_flow(flow.name),
+        "paused": run.status is Status.RUNNING and pauses.covers_flow(flow.name),
         "started_at": time_text(run.started_at),
         "closed_at": time_text(run.closed_at),
         "outputs": [to_builtins(output) for output in run.outputs] if run.status == "COMPLETED" else [],

@@ -43,6 +43,8 @@ def apply_handler_effects(draft: Draft, handler: Handler | None, effects: Handle
 
 def check_may(may: May | None, effects: HandlerEffects) -> None:
     """What the handler did must be what its `may` declares (language.md, "Handler-made effects")."""
+    if may is None and not (effects.publishes or effects.writes or effects.cancels):
+        return
     may = may or _NOTHING
     _check_counts("publish", may.publish, (message.channel for message in effects.publishes))
     _check_counts("set", may.set, (write.attribute for write in effects.writes))
@@ -163,6 +165,8 @@ def _attribute_value(flow: Flow, effect: SetAttribute, value: Json) -> Json:
 
 def require_room(draft: Draft, planned: list[PlannedEffect]) -> None:
     """Refuse publishes beyond a channel's capacity before anything is done."""
+    if not planned:
+        return
     counts = Counter((e.channel, e.key) for e in planned if isinstance(e, PlannedMessage))
     for (channel, key), number in counts.items():
         try:

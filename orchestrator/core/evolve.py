@@ -275,10 +275,11 @@ def _seq(message: QueuedMessage) -> int:
 
 
 def _index(run: Run, execution: Execution) -> None:
-    run.by_step.setdefault(execution.step, {})[execution.id] = None
-    run.by_origin.setdefault(execution.origin, {})[execution.id] = None
+    execution_id = execution.id
+    run.by_step.setdefault(execution.step, {})[execution_id] = None
+    run.by_origin.setdefault(execution.origin, {})[execution_id] = None
     for place in execution.line:
-        run.by_round.setdefault(place.round, {})[execution.id] = None
+        run.by_round.setdefault(place.round, {})[execution_id] = None
 
 
 def _index_wait(run: Run, execution: Execution) -> None:

@@ -23,8 +23,13 @@ class Answer(StrEnum):
 _ABNORMAL = {Status.FAILED, Status.CANCELED, Status.TERMINATED}
 
 
-def may_start(policy: ReusePolicy, latest: Status) -> Answer:
-    """`latest`: how the latest run of the flow id stands."""
+def may_start(policy: ReusePolicy, latest: Status, *, is_repeated: bool = False) -> Answer:
+    """`latest`: how the latest run of the flow id stands. `is_repeated`: it came of the very same request.
+
+    A repeated request never makes a second run, whatever the policy (rule 34).
+    """
+    if is_repeated:
+        return Answer.REJECT
     if policy is ReusePolicy.ALLOW_TERMINATE_IF_RUNNING:
         return Answer.TERMINATE_FIRST if latest is Status.RUNNING else Answer.START
     if policy is ReusePolicy.ALLOW_IF_NO_RUNNING and latest is not Status.RUNNING:

@@ -135,11 +135,15 @@ def _succeed(draft: Draft, event: ExecuteSucceeded) -> None:
         return
     step = step_of(draft.flow, execution)
     result = _checked_result(step, event.result)
-    before = Draft(draft.flow, draft.run, draft.at)
+
+    def is_empty(channel: str) -> bool:
+        """Before this decision's and its handler's publishes."""
+        return Draft(draft.flow, draft.run, draft.at).channel_size(channel) == 0
+
     apply_handler_effects(draft, step.execute, event.effects)
     for record in event.effects.records:
         draft.record(execution, record)
-    _take_decision(draft, execution, result, event.choice, before=before, cancels=event.effects.cancels)
+    _take_decision(draft, execution, result, event.choice, is_empty, event.effects.cancels)
 
 
 def _checked_result(step: Step, result: Json) -> Json:
@@ -239,7 +243,7 @@ def _enter_execute(draft: Draft, execution: Execution) -> None:
     if step.execute is not None:
         return
     try:
-        _take_decision(draft, execution, None, None, before=draft, cancels=())
+        _take_decision(draft, execution, None, None, lambda channel: draft.channel_size(channel) == 0, ())
     except MethodFails as fails:
         _fail_method(draft, execution, fails.failure)
 
@@ -249,15 +253,12 @@ def _take_decision(
     execution: Execution,
     result: Json,
     choice: str | None,
-    *,
-    before: Draft,
+    is_empty: Callable[[str], bool],
     cancels: tuple[str, ...],
 ) -> None:
-    """`before`: the state in which channels must be empty for `force_complete_if_channels_empty`."""
+    """`is_empty`: whether a channel is, for `force_complete_if_channels_empty`."""
     step = step_of(draft.flow, execution)
-    planned = plan_decision(
-        draft, step, execution, result, choice, lambda channel: before.channel_size(channel) == 0
-    )
+    planned = plan_decision(draft, step, execution, result, choice, is_empty)
     apply_decision(draft, execution, planned, cancels)
 
 
