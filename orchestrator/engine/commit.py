@@ -215,7 +215,8 @@ class Committer:
     def _start(self, transaction: Transaction, batch: Batch, start: Start) -> None:
         latest = self.runs.by_flow_id(transaction, start.flow_id)
         if latest is not None:
-            answer = may_start(start.reuse_policy, latest.run.status)
+            is_repeated = start.request_id is not None and start.request_id == latest.run.request_id
+            answer = may_start(start.reuse_policy, latest.run.status, is_repeated=is_repeated)
             if answer is Answer.REJECT:
                 batch.receipts.append((start.receipt, _existing(start, latest)))
                 return

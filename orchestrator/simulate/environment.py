@@ -31,7 +31,7 @@ from orchestrator.core.failing import MethodFails
 from orchestrator.core.reuse import Answer, ReusePolicy, may_start
 from orchestrator.core.rpcs import answer_of, check_rpc_input, find_rpc, require_callable
 from orchestrator.core.snapshot import take_rpc_snapshot, take_snapshot
-from orchestrator.core.state import TIMEOUT_STEP, Execution, Phase, Run, Status
+from orchestrator.core.state import TIMEOUT_STEP, Execution, Phase, Run
 from orchestrator.core.tasks import TaskKind, method_options, task_of
 from orchestrator.core.transition import decide, evolve
 from orchestrator.definition.model import Flow, Json, Rpc
@@ -112,10 +112,13 @@ class Environment:
     ) -> tuple[SimulatedRun, bool]:
         """The run, and whether it is a new one. Raises AlreadyStarted, InvalidValue, NotFound."""
         latest = self.runs[flow_id][-1] if flow_id in self.runs else None
-        answer = Answer.START if latest is None else may_start(policy, latest.run.status)
+        request_id = started.get("request_id")
+        answer, is_repeated = Answer.START, False
+        if latest is not None:
+            is_repeated = request_id is not None and request_id == latest.run.request_id
+            answer = may_start(policy, latest.run.status, is_repeated=is_repeated)
         if latest is not None and answer is Answer.REJECT:
-            request_id = started.get("request_id")
-            if return_existing and request_id is not None and request_id == latest.run.request_id:
+            if return_existing and is_repeated:
                 return latest, False
             raise AlreadyStarted(
                 f"{flow_id} was started before and is {latest.run.status}; "
@@ -284,9 +287,6 @@ class Environment:
             effects=outcome.effects,
             request_id=event.request_id,
         )
-
-    def is_closed(self, simulated: SimulatedRun) -> bool:
-        return simulated.run.status is not Status.RUNNING
 
 
 def _timed_out(limit: timedelta) -> Failure:

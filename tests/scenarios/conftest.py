@@ -3,13 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import engine_handlers
+from tests.support import acting, engine_handlers
 from tests.support.engine_kit import Kit
 
 
 @pytest.fixture
 def kit(tmp_path: Path) -> Iterator[Kit]:
     engine_handlers.reset()
+    acting.reset()
     kit = Kit(tmp_path)
     yield kit
     kit.close()

@@ -90,6 +90,16 @@ class Kit:
         with self.working() as worker:
             return worker.run_until_closed(flow_id)
 
+    def settle(self, concurrency: int = 2) -> None:
+        """Work until nothing is due."""
+        with self.working(concurrency) as worker:
+            worker.run_until_idle()
+
+    def pass_time(self, **span: float) -> None:
+        """Let time pass, then work until nothing is due."""
+        self.clock.advance(**span)
+        self.settle()
+
     def phases(self, flow_id: str = "run-1") -> dict[str, str]:
         active = self.client.describe(flow_id)["active"]
         return {each["step_execution_id"]: each["phase"] for each in active}

@@ -112,7 +112,7 @@ def test_a_closed_run_has_no_active_step_and_takes_nothing_more(
         lambda: play.publish("box", 3),
         lambda: play.rpc("note"),
         lambda: play.rpc("begin"),
-        lambda: play.stop(),
+        play.stop,
         lambda: play.send(TimerSkipped(at=play.now, execution_id="Wait-1")),
         lambda: play.send(RetryHastened(at=play.now, execution_id="Work-1")),
     ]
