@@ -1,4 +1,4 @@
-"""Changes and executions as bytes: JSON, compact arrays, tagged (state.py, changes.py)."""
+"""Changes and executions as bytes: MessagePack of tagged arrays (changes.py, state.py)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from orchestrator.core.changes import Change
 from orchestrator.core.events import Event
 from orchestrator.core.state import Execution
 
-_ENCODER = msgspec.json.Encoder()
-_CHANGES = msgspec.json.Decoder(list[Change])
+_ENCODER = msgspec.msgpack.Encoder()
+_CHANGES = msgspec.msgpack.Decoder(list[Change])
 _EVENT = msgspec.json.Decoder(Event)
-_EXECUTION = msgspec.json.Decoder(Execution)
+_EXECUTION = msgspec.msgpack.Decoder(Execution)
 
 
 def encode(changes: list[Change]) -> bytes:

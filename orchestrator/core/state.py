@@ -146,7 +146,19 @@ class Heartbeat(Struct, frozen=True, array_like=True):
     at: datetime
 
 
-class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True):
+_SHORT = {
+    "step": "s",
+    "number": "n",
+    "origin": "o",
+    "phase": "p",
+    "due_at": "d",
+    "input": "i",
+    "attempt": "a",
+}
+"""Stored once or twice for every step."""
+
+
+class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=_SHORT):
     """One execution of a step (`Charge-2`)."""
 
     step: str

@@ -13,6 +13,7 @@ from orchestrator.core.description import describe_run as describe_run
 from orchestrator.core.description import phase_of as phase_of
 from orchestrator.core.description import time_text as time_text
 from orchestrator.core.pauses import Pauses
+from orchestrator.core.state import Status
 from orchestrator.definition.model import Json
 from orchestrator.store.contract import Head, HistoryRow
 from orchestrator.store.times import from_micros
@@ -26,7 +27,7 @@ def describe_head(head: Head, pauses: Pauses) -> dict[str, Json]:
         "flow": head.flow,
         "definition": head.definition,
         "status": head.status,
-        "paused": pauses.covers_flow(head.flow),
+        "paused": head.status == Status.RUNNING and pauses.covers_flow(head.flow),
         "started_at": time_text(from_micros(head.started_at)),
         "closed_at": time_text(from_micros(head.closed_at)) if head.closed_at is not None else None,
     }
@@ -54,7 +55,7 @@ def _fields(value: Struct) -> dict[str, Json]:
         content = getattr(value, field.name)
         if content is None or content == () or content == {}:
             continue
-        fields[field.encode_name] = _plain(content)
+        fields[field.name] = _plain(content)
     return fields
 
 
