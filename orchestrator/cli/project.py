@@ -9,14 +9,15 @@ from pathlib import Path
 
 from orchestrator.errors import UsageError
 
-SCHEMA = "schemas/flow.schema.json"
+SCHEMAS = ("schemas/flow.schema.json", "schemas/rehearsal.schema.json")
+"""For editors; the first lines of the files name them."""
 
 
 def write_project(directory: str) -> list[str]:
     """Writes all files or, when one of them is there already, none; the paths written."""
     root = Path(directory)
     contents = {name: part.read_bytes() for name, part in _walk(files("orchestrator.cli") / "templates")}
-    contents[SCHEMA] = read_schema()
+    contents.update({name: read_schema(name) for name in SCHEMAS})
     present = [name for name in contents if (root / name).exists()]
     if present:
         raise UsageError(f"{directory} has {', '.join(present)} already; nothing was written")
@@ -30,12 +31,12 @@ def write_project(directory: str) -> list[str]:
     return [str(root / name) for name in sorted(contents)]
 
 
-def read_schema() -> bytes:
+def read_schema(name: str) -> bytes:
     """From the package, or from the checkout that it runs in."""
-    packaged = files("orchestrator") / SCHEMA
+    packaged = files("orchestrator") / name
     if packaged.is_file():
         return packaged.read_bytes()
-    return (Path(__file__).parents[2] / SCHEMA).read_bytes()
+    return (Path(__file__).parents[2] / name).read_bytes()
 
 
 def _walk(part: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:

@@ -33,6 +33,14 @@ def test_its_own_tests_pass_on_a_store_of_their_own(project: Path) -> None:
     assert sorted(path.name for path in project.iterdir() if path.suffix == ".db") == []
 
 
+def test_its_rehearsals_hold(project: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "orchestrator", "rehearse", "flows"]
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 rehearsals, all as expected" in done.stdout
+
+
 def test_its_flow_has_no_problems() -> None:
     path = TEMPLATES / "flows" / "greeting.flow.yaml"
     flow, problems = parse(path.read_text(), str(path))
