@@ -67,8 +67,8 @@ class _Text:
     def _execution(self, members: list[Mapping[str, Any]]) -> Iterator[str]:
         first = members[0]
         ids = names([each["step_execution_id"] for each in members])
-        stuck = f", {self._paint('cannot move', 'red')}" if first["can_move"] == "never" else ""
-        yield f"{self._paint(ids, 'bold')}  {first['text']}{stuck}"
+        stuck = f"{self._paint('cannot move', 'red')}, " if first["can_move"] == "never" else ""
+        yield f"{self._paint(ids, 'bold')}  {stuck}{first['text']}"
         yield from self._body(first)
 
     def _body(self, execution: Mapping[str, Any]) -> Iterator[str]:

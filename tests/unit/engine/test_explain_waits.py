@@ -340,7 +340,7 @@ def test_a_lost_token_leaves_its_waiters_waiting_for_themselves() -> None:
 
 def test_executions_that_wait_alike_are_shown_once() -> None:
     text = explain(LOST.replace("[Enter, Enter, Finish]", "[Enter, Enter, Enter, Enter, Enter, Finish]")).text
-    assert "Enter-1, Enter-2, Enter-3 and 2 more  waiting, cannot move" in text
+    assert "Enter-1, Enter-2, Enter-3 and 2 more  cannot move, waiting" in text
     assert text.count("0 of 1 message on token") == 1
 
 
