@@ -85,11 +85,13 @@ class ChannelView:
     @property
     def messages(self) -> list[Any]:
         """The unread messages, oldest first; the method must have asked for them in `loads`."""
-        name = self._channel.name
-        loaded = self._snapshot.messages.get(name)
-        if loaded is None:
+        name, key, loaded = self._channel.name, self._key, self._snapshot.messages
+        if self._channel.is_map and key is None:
+            raise HandlerMistake(f"`{name}` is a channel map: say which instance, channels[{name!r}][key]")
+        if (name, key) not in loaded and (name, None) not in loaded:
+            instance = f"channel: {name}" if key is None else f"channel: {name}, key: {key}"
             raise NotLoaded(
                 f"the messages of `{name}` are not loaded: "
-                f"declare `loads: [{{channel: {name}}}]` beside the handler"
+                f"declare `loads: [{{{instance}}}]` beside the handler"
             )
-        return [copy_json(message) for message in loaded]
+        return [copy_json(message) for message in loaded.get((name, key), ())]

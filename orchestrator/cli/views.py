@@ -26,6 +26,10 @@ def status_text(status: str) -> str:
     return paint(status, STATUS_COLOURS.get(status, "bold"), "bold", stream=sys.stdout)
 
 
+def _paused() -> str:
+    return paint("paused", "yellow", "bold", stream=sys.stdout)
+
+
 def dim(text: str) -> str:
     return paint(text, "dim", stream=sys.stdout)
 
@@ -40,12 +44,16 @@ def run_as_text(run: Mapping[str, Any], now: datetime) -> str:
 
 
 def _head(run: Mapping[str, Any], now: datetime) -> Iterator[str]:
-    yield f"{title(run['flow_id'])}  {run['flow']}  {status_text(run['status'])}"
+    paused = f"  {_paused()}" if run.get("paused") else ""
+    yield f"{title(run['flow_id'])}  {run['flow']}  {status_text(run['status'])}{paused}"
     started, closed = parse_moment(run.get("started_at")), parse_moment(run.get("closed_at"))
     if started is not None:
         span = format_span((closed or now) - started)
         how_long = f"took {span}" if closed else f"{span} ago"
         yield dim(f"  started {format_moment(started)}, {how_long}; run {run['run_id']}")
+    deadline = parse_moment(run.get("deadline_at"))
+    if deadline is not None:
+        yield dim(f"  times out {format_until(deadline, now)}")
 
 
 def _error(run: Mapping[str, Any]) -> Iterator[str]:
@@ -80,6 +88,8 @@ def _active(run: Mapping[str, Any], now: datetime) -> Iterator[str]:
 def what_for(execution: Mapping[str, Any], now: datetime) -> str:
     """Why an execution is not done: what it waits for, its attempt, its last failure."""
     parts = []
+    if execution.get("paused"):
+        parts.append("paused")
     if execution.get("wait"):
         parts.append(wait_text(execution["wait"], now))
     if execution.get("attempt", 1) > 1:
@@ -155,7 +165,8 @@ def runs_as_text(runs: list[Mapping[str, Any]], now: datetime) -> str:
     for run in runs:
         started, closed = parse_moment(run["started_at"]), parse_moment(run["closed_at"])
         span = format_span((closed or now) - started) if started else ""
-        rows.append([run["flow_id"], run["flow"], run["status"], format_moment(started), span])
+        status = run["status"] + (" (paused)" if run.get("paused") else "")
+        rows.append([run["flow_id"], run["flow"], status, format_moment(started), span])
     lines = columns([["FLOW ID", "FLOW", "STATUS", "STARTED", "TOOK"], *rows])
     texts = [title("".join(lines[0]))]
     for row, run in zip(lines[1:], runs, strict=True):

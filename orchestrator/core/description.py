@@ -8,7 +8,16 @@ from datetime import datetime
 from msgspec import to_builtins
 
 from orchestrator.core.pauses import NO_PAUSES, Pauses
-from orchestrator.core.state import Execution, PendingCondition, Phase, Run, Status, Wait
+from orchestrator.core.state import (
+    TIMEOUT_ID,
+    TIMEOUT_STEP,
+    Execution,
+    PendingCondition,
+    Phase,
+    Run,
+    Status,
+    Wait,
+)
 from orchestrator.definition.model import Flow, Json
 
 
@@ -37,11 +46,23 @@ def describe_run(
         "active": [
             _active(execution, execution.id in leased, now, pauses.covers(flow.name, execution.step))
             for execution in run.executions.values()
+            if not _is_deadline(execution)
         ],
+        "deadline_at": _deadline(run),
         "attributes": {**run.attributes, **{k: dict(v) for k, v in run.attribute_maps.items() if v}},
         "channels": _channels(flow, run, with_messages),
         "joins": _joins(run),
     }
+
+
+def _is_deadline(execution: Execution) -> bool:
+    """Stands for the run's deadline, until that comes and it becomes the timeout handler."""
+    return execution.step == TIMEOUT_STEP and execution.phase is Phase.WAITING
+
+
+def _deadline(run: Run) -> str | None:
+    execution = run.executions.get(TIMEOUT_ID)
+    return time_text(execution.due_at) if execution is not None and _is_deadline(execution) else None
 
 
 def time_text(at: datetime | None) -> str | None:

@@ -161,6 +161,13 @@ class MessagesPublished(Struct, frozen=True, kw_only=True, tag=True):
     messages: tuple[Message, ...]
 
 
+class AttributesWritten(Struct, frozen=True, kw_only=True, tag=True):
+    """A client wrote attributes directly. A map without key takes a mapping of entries."""
+
+    at: datetime
+    writes: tuple[Write, ...]
+
+
 class StopRequested(Struct, frozen=True, kw_only=True, tag=True):
     at: datetime
     stop: str = "cancel"
@@ -249,6 +256,7 @@ Event: TypeAlias = (
     | ExecuteFailed
     | TimerDue
     | MessagesPublished
+    | AttributesWritten
     | StopRequested
     | RpcCalled
     | WatcherAttached

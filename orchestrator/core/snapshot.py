@@ -10,7 +10,7 @@ from orchestrator.core.draft import Draft
 from orchestrator.core.evaluation import map_key
 from orchestrator.core.frame import Frame, wait_results
 from orchestrator.core.rpcs import caller_of
-from orchestrator.core.state import Execution, Phase, RecoveredFailure, Run
+from orchestrator.core.state import Execution, Heartbeat, Phase, QueueKey, RecoveredFailure, Run
 from orchestrator.core.tasks import method_options, step_of
 from orchestrator.definition.model import Flow, Json, Load, Rpc
 
@@ -39,9 +39,11 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     channel_sizes: dict[str, int]
     map_channel_sizes: dict[str, dict[str, int]]
     """Unread messages of each non-empty instance of a channel map."""
-    messages: dict[str, list[Json]]
-    """Unread messages of loaded channels."""
+    messages: dict[QueueKey, list[Json]]
+    """Unread messages of loaded channels; a channel map loaded as a whole also has the key None, empty."""
     locals: dict[str, Json]
+    heartbeat: Heartbeat | None
+    """The last one of this method, in whichever attempt."""
     failure: RecoveredFailure | None
     has_wait_for_failed: bool
     started_at: datetime | None
@@ -88,6 +90,7 @@ def _take(
         },
         messages=_load_messages(draft, execution, loads),
         locals=execution.locals,
+        heartbeat=execution.heartbeat,
         failure=execution.failure,
         has_wait_for_failed=execution.has_wait_for_failed,
         started_at=run.started_at,
@@ -121,10 +124,13 @@ def _load_maps(
     return maps, frozenset(set(maps) - whole)
 
 
-def _load_messages(draft: Draft, execution: Execution, loads: tuple[Load, ...]) -> dict[str, list[Json]]:
-    messages: dict[str, list[Json]] = {}
+def _load_messages(draft: Draft, execution: Execution, loads: tuple[Load, ...]) -> dict[QueueKey, list[Json]]:
+    messages: dict[QueueKey, list[Json]] = {}
     for load in loads:
         if load.channel is not None:
             key = map_key(load.key, Frame(draft, execution))
-            messages[load.channel] = draft.unread((load.channel, key))
+            messages[load.channel, key] = draft.unread((load.channel, key))
+            if key is None:
+                for instance in draft.queue_keys(load.channel):
+                    messages[load.channel, instance] = draft.unread((load.channel, instance))
     return messages

@@ -15,6 +15,7 @@ from orchestrator.core.draft import Draft
 from orchestrator.core.effects import apply_effects, apply_handler_effects, plan_effects, require_room
 from orchestrator.core.evaluation import evaluate
 from orchestrator.core.events import (
+    AttributesWritten,
     DeadlineSkipped,
     Event,
     ExecuteFailed,
@@ -50,6 +51,7 @@ from orchestrator.core.steering import apply_remembered_skips, hasten_retry, ski
 from orchestrator.core.subflows import refused_wait, report_child
 from orchestrator.core.tasks import failure_route, method_options, proceeds_on_wait_failure, step_of
 from orchestrator.core.waits import fired_timers, next_timer, plan_children, plan_wait
+from orchestrator.core.writing import write_from_client
 from orchestrator.definition.model import Flow, Json, Step
 from orchestrator.errors import InvalidValue, NotActive
 
@@ -336,6 +338,7 @@ _HANDLE: dict[type, Callable[[Draft, Any], None]] = {
     ExecuteFailed: _fail,
     TimerDue: _fire_timers,
     MessagesPublished: _publish,
+    AttributesWritten: _steer(write_from_client),
     StopRequested: _stop,
     RpcCalled: call_rpc,
     WatcherAttached: _attach,

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from orchestrator.core import changes as c
 from orchestrator.core.events import (
+    AttributesWritten,
     DeadlineSkipped,
     Event,
     MessagesPublished,
@@ -26,7 +27,7 @@ from orchestrator.core.transition import decide, evolve
 from orchestrator.definition.model import Flow
 from orchestrator.errors import InvalidValue, NotFound, OrchestratorError
 
-REAPPLIED = (MessagesPublished, RpcCalled, TimerSkipped, DeadlineSkipped)
+REAPPLIED = (MessagesPublished, AttributesWritten, RpcCalled, TimerSkipped, DeadlineSkipped)
 """What clients do that is done again after the fork (rule 194)."""
 
 

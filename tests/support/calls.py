@@ -66,6 +66,7 @@ def snapshot(**changes: Any) -> Snapshot:
         "map_channel_sizes": {},
         "messages": {},
         "locals": {},
+        "heartbeat": None,
         "failure": None,
         "has_wait_for_failed": False,
         "started_at": START,

@@ -17,6 +17,12 @@ class Reuse(StrEnum):
     ALLOW_TERMINATE_IF_RUNNING = "allow_terminate_if_running"
 
 
+class Timeout(StrEnum):
+    FAIL = "fail"
+    CANCEL = "cancel"
+    HANDLER = "handler"
+
+
 def start(
     flow: Annotated[str, typer.Argument(metavar="FLOW", help="A *.flow.yaml, or a flow type of --flows.")],
     flow_id: NewFlowId,
@@ -31,6 +37,13 @@ def start(
     return_existing: Annotated[
         bool, typer.Option("--return-existing", help="A repeat of the request gives the run that it made.")
     ] = False,
+    timeout: Annotated[
+        str | None,
+        typer.Option("--timeout", metavar="DURATION", help="Replaces the duration of the flow's timeout."),
+    ] = None,
+    timeout_policy: Annotated[
+        Timeout | None, typer.Option("--timeout-policy", help="What happens then; default: as the flow says.")
+    ] = None,
     delay: Annotated[
         str | None, typer.Option("--delay", metavar="DURATION", help="Pause before the first step.")
     ] = None,
@@ -49,6 +62,8 @@ def start(
         "reuse_policy": reuse_policy.value,
         "request_id": request_id,
         "return_existing": return_existing,
+        "timeout": parse_span(timeout, "--timeout"),
+        "timeout_policy": timeout_policy.value if timeout_policy is not None else None,
         "delay": parse_span(delay, "--delay"),
         "attributes": parse_assignments(attributes, "--attribute"),
     }
