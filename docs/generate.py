@@ -1,6 +1,7 @@
 """Writes the generated pages of docs/reference: `python -m docs.generate`, or `--check` to compare only.
 
-Sources: the flow schema's titles and descriptions, the commands of the executable, the table of problems.
+Sources: the flow schema's titles and descriptions, the commands of the executable, the table of problems,
+the marks of the tests (conformance.py).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from docs.conformance import conformance_page
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -250,6 +253,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": commands_page,
     "problems.md": problems_page,
     "outputs.md": outputs_page,
+    "../conformance.md": conformance_page,
 }
 
 

@@ -1,1 +1,0 @@
-"""Handlers of `flows/primitives/`: one example for each building block."""

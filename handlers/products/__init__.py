@@ -1,1 +1,0 @@
-"""Handlers of `flows/products/`: small whole products."""
