@@ -92,6 +92,8 @@ class _Builder:
         node = f"rpc:{rpc.name}"
         self._node(node, NodeKind.RPC, rpc.name, rpc.description, {})
         self._add_method(node, rpc.handler)
+        for lock in rpc.locks:
+            self._edge(node, f"attribute:{lock.attribute}", EdgeKind.LOCK)
         self._add_decisions(node, node, rpc.decisions, (EdgeKind.RPC_START, EdgeKind.RPC_START))
         self._add_reads(node, (rpc.let, rpc.decisions))
 

@@ -16,17 +16,16 @@ from orchestrator.definition.model import (
     GoToMany,
     GracefulComplete,
     Handler,
+    Lock,
     Movement,
-    Publish,
-    Report,
     Rpc,
-    SetAttribute,
     Step,
     WaitFor,
 )
 from orchestrator.graph.labels import duration_text, empty_words, remaining_guard, value_text
 from orchestrator.graph.query import read_names, with_otherwise
 from orchestrator.render.cards import Card, Entry, Row, Tap
+from orchestrator.render.effect_rows import EffectWriter, handler_entries, lock_entries, option_entries
 from orchestrator.render.metrics import shorten, wrap
 from orchestrator.render.overlay import MarkState, RunOverlay
 from orchestrator.render.style import NAME_SIZE, SMALL_SIZE, TEXT_SIZE, WRAP_WIDTH
@@ -52,7 +51,8 @@ class Pen:
         self._flow = flow
         self._layers = layers
         self._overlay = overlay
-        self._colors = {name: str(number) for number, name in enumerate(flow.channels)}
+        colors = {name: str(number) for number, name in enumerate(flow.channels)}
+        self._effects = EffectWriter(layers, colors)
 
     # --- Cards ---
 
@@ -72,7 +72,8 @@ class Pen:
     def rpc_card(self, rpc: Rpc) -> Card:
         called = Entry("a client calls", "entry", SMALL_SIZE, 600, icon="client")
         head = Row("entry", (called,), "in", "entry", title="remote procedure call")
-        body = self._body_row(rpc.name, rpc.description, rpc.handler, (rpc.let, rpc.decisions))
+        locks = () if rpc.handler is not None else rpc.locks
+        body = self._body_row(rpc.name, rpc.description, rpc.handler, (rpc.let, rpc.decisions), locks)
         rows = (head, body, *self._decision_rows(f"rpc:{rpc.name}", rpc.decisions))
         return Card(f"rpc:{rpc.name}", "rpc", rows, rpc.description or rpc.name)
 
@@ -91,9 +92,17 @@ class Pen:
         title = "runs once when the run's time is over"
         return Card("timeout_handler:on_timeout", "timeout_handler", rows, title)
 
-    def _body_row(self, name: str, description: str, handler: Handler | None, reading: object) -> Row:
-        entries = [*self._name_entries(name, description), *_handler_entries(handler)]
-        entries += self._may_entries(handler)
+    def _body_row(
+        self,
+        name: str,
+        description: str,
+        handler: Handler | None,
+        reading: object,
+        locks: tuple[Lock, ...] = (),
+    ) -> Row:
+        """`locks`: those that no handler has."""
+        entries = [*self._name_entries(name, description), *handler_entries(handler), *lock_entries(locks)]
+        entries += self._effects.may_entries(handler)
         if "attributes" in self._layers:
             entries += self._read_entries(reading)
         return Row("title", tuple(entries), "t")
@@ -101,7 +110,8 @@ class Pen:
     # --- Rows ---
 
     def _wait_row(self, step: Step, wait: WaitFor) -> Row:
-        entries = [*wait_entries(wait, "channels" in self._layers), *self._effect_entries(wait.effects)]
+        entries = wait_entries(wait, "channels" in self._layers)
+        entries += self._effects.may_entries(wait.handler) + self._effects.effect_entries(wait.effects)
         if "attributes" in self._layers:
             entries += self._read_entries((wait.conditions, wait.effects))
         title = (
@@ -112,12 +122,12 @@ class Pen:
         return Row("wait", tuple(entries), "w", "wait", f"wait:{step.name}", title)
 
     def _title_row(self, step: Step) -> Row:
-        entries = [*self._name_entries(step.name, step.description), *_handler_entries(step.execute)]
+        entries = [*self._name_entries(step.name, step.description), *handler_entries(step.execute)]
         first, *others = entries
         tap = Tap(f"failure:{step.name}", True, "execute_failure", f"{step.name} recovers")
         if "failure" in self._layers and self._is_recovery(step.name):
             first = Entry(first.text, first.tone, first.size, first.weight, tap=tap)
-        entries = [first, *others, *self._may_entries(step.execute)]
+        entries = [first, *others, *self._effects.may_entries(step.execute)]
         if "attributes" in self._layers:
             entries += self._read_entries((step.let, step.decisions, step.execute))
         done = self._overlay.done_count(step.name) if self._overlay is not None else 0
@@ -134,19 +144,6 @@ class Pen:
         return [Entry(part, "ink", NAME_SIZE, 700) for part in names] + [
             Entry(line, "muted", SMALL_SIZE) for line in lines
         ]
-
-    def _may_entries(self, handler: Handler | None) -> list[Entry]:
-        """Effects that the handler makes itself."""
-        if handler is None or handler.may is None:
-            return []
-        may = handler.may
-        entries = [
-            self._publish_entry(name, "may publish ") for name in may.publish if "channels" in self._layers
-        ]
-        if "attributes" in self._layers:
-            entries += [_set_entry(name, f"may set {name}") for name in may.set]
-        entries += [Entry(f"may cancel {name}", "muted", SMALL_SIZE, icon="cancel") for name in may.cancel]
-        return entries
 
     def _read_entries(self, element: object) -> list[Entry]:
         return [
@@ -227,7 +224,7 @@ class Pen:
             entries += [
                 Entry(line, "guard", TEXT_SIZE, 600) for line in wrap(guard, WRAP_WIDTH, TEXT_SIZE, 600, 5)
             ]
-        entries += self._effect_entries(decision.effects)
+        entries += self._effects.effect_entries(decision.effects)
         entries += [
             Entry(f"cancel {', '.join(names)}{where}", "muted", SMALL_SIZE, icon="cancel")
             for names, where in ((decision.cancel, ""), (decision.cancel_siblings, " beside it"))
@@ -238,62 +235,6 @@ class Pen:
                 Entry(f"cancel the round of {decision.cancel_round}", "muted", SMALL_SIZE, icon="cancel")
             )
         return entries + _outcome_entries(decision)
-
-    def _effect_entries(self, effects: Sequence[object]) -> list[Entry]:
-        entries = []
-        for effect in effects:
-            match effect:
-                case Publish() if "channels" in self._layers:
-                    suffix = _repeats(effect)
-                    if effect.key is not None:
-                        suffix = f"[{shorten(value_text(effect.key), 110, SMALL_SIZE)}]{suffix}"
-                    entries.append(self._publish_entry(effect.channel, "", suffix))
-                case SetAttribute() if "attributes" in self._layers:
-                    key = f"[{value_text(effect.key)}]" if effect.key is not None else ""
-                    text = f"set {effect.attribute}{key} = {value_text(effect.value)}"
-                    entries.append(_set_entry(effect.attribute, shorten(text, WRAP_WIDTH, SMALL_SIZE)))
-                case Report():
-                    tap = Tap(f"join:{effect.join}", False, "report", f"reports to {effect.join}")
-                    entries.append(Entry(effect.join, "join", SMALL_SIZE, 600, "join", "report to ", tap=tap))
-                case _:
-                    pass
-        return entries
-
-    def _publish_entry(self, channel: str, prefix: str, suffix: str = "") -> Entry:
-        ref = f"channel:{channel}"
-        tap = Tap(ref, False, "publish", f"publishes to {channel}")
-        return Entry(
-            prefix + channel + suffix,
-            "ink",
-            SMALL_SIZE,
-            600,
-            icon="publish",
-            pill=self._colors.get(channel, "0"),
-            tap=tap,
-        )
-
-
-def _set_entry(attribute: str, text: str) -> Entry:
-    tap = Tap(f"attribute:{attribute}", False, "write", f"writes {attribute}")
-    return Entry(text, "attribute", SMALL_SIZE, tap=tap)
-
-
-def _repeats(effect: Publish) -> str:
-    repeats = f" × each {effect.as_name}" if effect.for_each is not None else ""
-    return repeats + (" if …" if effect.when is not None else "")
-
-
-def _handler_entries(handler: Handler | None) -> list[Entry]:
-    if handler is None:
-        return []
-    parts = [f"ƒ {handler.name}"]
-    retry = handler.retry
-    if retry.maximum_attempts == 1:
-        parts.append("1 attempt")
-    elif retry.maximum_attempts > 1:
-        parts.append(f"{retry.maximum_attempts} attempts, {duration_text(retry.initial_interval)} apart")
-    lines = wrap(" · ".join(parts), WRAP_WIDTH, SMALL_SIZE)
-    return [Entry(line, "faint", SMALL_SIZE) for line in lines]
 
 
 def _guard_text(decisions: Sequence[Decision], index: int, is_otherwise: bool) -> str:
@@ -317,12 +258,12 @@ def _decision_title(decisions: Sequence[Decision], index: int, is_otherwise: boo
 def _outcome_entries(decision: Decision) -> list[Entry]:
     match decision.outcome:
         case GoTo(movement=movement):
-            return [_movement_entry(movement, "arrow", "")]
+            return _movement_entries(movement, "arrow")
         case GoToMany(movements=movements, join=join):
             word = f"start in parallel, as a round of {join}" if join else "start in parallel"
             tap = Tap(f"join:{join}", False, "opens", f"opens a round of {join}") if join else None
             head = Entry(word, "ink", TEXT_SIZE, 600, "fork", tap=tap)
-            return [head, *(_movement_entry(movement, "", "") for movement in movements)]
+            return [head, *(entry for movement in movements for entry in _movement_entries(movement, ""))]
         case GracefulComplete(output=output):
             return _final_entries("complete when all else is done", "graceful", "complete", output)
         case ForceComplete(output=output):
@@ -337,13 +278,14 @@ def _outcome_entries(decision: Decision) -> list[Entry]:
             return _reply_entries(decision)
 
 
-def _movement_entry(movement: Movement, icon: str, prefix: str) -> Entry:
+def _movement_entries(movement: Movement, icon: str) -> list[Entry]:
     repeats = ""
     if movement.for_each is not None:
         repeats = f" × each {movement.as_name} in {value_text(movement.for_each)}"
     guard = f" when {movement.when.text.strip()}" if movement.when is not None else ""
-    text = shorten(prefix + movement.step + repeats + guard, WRAP_WIDTH, TEXT_SIZE)
-    return Entry(text, "ink", TEXT_SIZE, icon=icon, indent=0 if icon else 17)
+    text = shorten(movement.step + repeats + guard, WRAP_WIDTH, TEXT_SIZE)
+    first = Entry(text, "ink", TEXT_SIZE, icon=icon, indent=0 if icon else 17)
+    return [first, *option_entries(movement.options)]
 
 
 def _final_entries(words: str, tone: str, icon: str, value: object) -> list[Entry]:
@@ -364,6 +306,8 @@ def _reply_entries(decision: Decision) -> list[Entry]:
     if decision.reject is not None:
         return _final_entries("reject the call", "failed", "fail", decision.reject)
     if decision.returns is not None:
-        text = shorten(value_text(decision.returns), WRAP_WIDTH, TEXT_SIZE)
-        return [Entry(text, "ink", TEXT_SIZE, icon="reply", prefix="return ")]
+        text = f"return {' '.join(value_text(decision.returns).split())}"
+        first, *others = wrap(text, WRAP_WIDTH, TEXT_SIZE, max_lines=4)
+        head = Entry(first, "ink", TEXT_SIZE, icon="reply")
+        return [head, *(Entry(line, "ink", TEXT_SIZE, indent=17) for line in others)]
     return [Entry("return", "ink", TEXT_SIZE, icon="reply")]

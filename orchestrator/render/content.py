@@ -74,22 +74,16 @@ def port_of(suffix: str) -> str:
 
 
 def _routes(flow: Flow) -> list[tuple[str, str]]:
-    """For each recovery step the deepest step that fails into it."""
+    """For each recovery step the deepest step that fails into it: it then stands below all of them."""
     depth = _depths(flow)
     sources: dict[str, list[str]] = {}
     for step in flow.steps.values():
         if step.on_failure is not None and step.on_failure.step != step.name:
             sources.setdefault(step.on_failure.step, []).append(step.name)
-    routes = []
-    for recovery, failing in sources.items():
-        first = min(failing, key=lambda name: (abs(depth.get(name, 0) - _median(failing, depth)), name))
-        deepest = max(failing, key=lambda name: (depth.get(name, 0), name))
-        routes.append((f"step:{recovery}", f"step:{deepest if len(failing) < 4 else first}"))
-    return routes
-
-
-def _median(names: list[str], depth: dict[str, int]) -> int:
-    return sorted(depth.get(name, 0) for name in names)[len(names) // 2]
+    return [
+        (f"step:{recovery}", f"step:{max(failing, key=lambda name: (depth.get(name, 0), name))}")
+        for recovery, failing in sources.items()
+    ]
 
 
 def _depths(flow: Flow) -> dict[str, int]:

@@ -126,6 +126,24 @@ def _reply(x: float, y: float, color: str, fill: str) -> list[Shape]:
     ]
 
 
+def _set(x: float, y: float, color: str, fill: str) -> list[Shape]:
+    """A pen."""
+    shaft = polygon((x + 8.2, y + 1.6), (x + 10.4, y + 3.8), (x + 4.4, y + 9.8), (x + 2.2, y + 7.6))
+    tip = polygon((x + 2.2, y + 7.6), (x + 4.4, y + 9.8), (x + 1.2, y + 10.8))
+    return [_stroke(shaft, color, 1.0, fill), Line(segments=tip, fill=color)]
+
+
+def _lock(x: float, y: float, color: str, fill: str) -> list[Shape]:
+    bow: tuple[Segment, ...] = (
+        ("M", (x + 3.4, y + 5.4)),
+        ("C", (x + 3.4, y - 0.4, x + 8.6, y - 0.4, x + 8.6, y + 5.4)),
+    )
+    return [
+        _stroke(bow, color, 1.2),
+        Rect(x=x + 1.8, y=y + 5.2, width=8.4, height=5.8, radius=1.2, fill=color),
+    ]
+
+
 def _diamond(x: float, y: float, color: str, fill: str) -> list[Shape]:
     return [
         _stroke(
@@ -152,4 +170,6 @@ _ICONS: dict[str, Callable[[float, float, str, str], list[Shape]]] = {
     "client": _client,
     "reply": _reply,
     "diamond": _diamond,
+    "set": _set,
+    "lock": _lock,
 }

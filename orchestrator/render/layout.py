@@ -16,9 +16,8 @@ from typing import Any
 
 from orchestrator.errors import OrchestratorError
 from orchestrator.render.cards import Card, Diagram, Link
-from orchestrator.render.metrics import text_width
-from orchestrator.render.shapes import Segment, points_along, rounded
-from orchestrator.render.style import SMALL_SIZE, Direction
+from orchestrator.render.shapes import Point, Segment, points_along, rounded
+from orchestrator.render.style import Direction
 
 START_SIZE = 16.0
 LOOP_WIDTH = 22.0
@@ -53,9 +52,9 @@ class Curve:
 
     link: Link
     segments: tuple[Segment, ...]
-    tip: tuple[float, float]
-    neck: tuple[float, float]
-    label_at: tuple[float, float] | None
+    tip: Point
+    neck: Point
+    label_at: Point | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +74,36 @@ class Layout:
 
 
 def lay_out(diagram: Diagram, direction: Direction) -> Layout:
-    """Two passes: the second lets each arrow leave its row on the side that its target is on."""
-    layout = _parse(diagram, _run_dot(_layout_dot(diagram, direction, {})))
-    if direction == "LR":
-        return layout
+    """Two passes: the second knows which side each target is on, and how many ranks there are."""
+    first = Plan(direction, {}, rank_count=1)
+    layout = _parse(diagram, _run_dot(_layout_dot(diagram, first)))
     sides = {}
     for number, link in enumerate(diagram.links):
         if link.source in layout.boxes and link.target in layout.boxes and link.port:
             sides[number] = _side(layout.boxes[link.source], layout.boxes[link.target])
-    return _parse(diagram, _run_dot(_layout_dot(diagram, direction, sides)))
+    second = Plan(direction, sides if direction == "TB" else {}, _count_ranks(layout, direction))
+    if second == first:
+        return layout
+    return _parse(diagram, _run_dot(_layout_dot(diagram, second)))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one pass knows of the pass before."""
+
+    direction: Direction
+    sides: dict[int, str]
+    """By number of the link."""
+    rank_count: int
+
+
+def _count_ranks(layout: Layout, direction: Direction) -> int:
+    middles = {
+        round(box.y + box.height / 2 if direction == "TB" else box.x + box.width / 2)
+        for name, box in layout.boxes.items()
+        if name.startswith("step:")
+    }
+    return max(len(middles), 1)
 
 
 def _side(source: Box, target: Box) -> str:
@@ -92,7 +112,8 @@ def _side(source: Box, target: Box) -> str:
     return side if target.y > source.y else side.upper()
 
 
-def _layout_dot(diagram: Diagram, direction: Direction, sides: dict[int, str]) -> str:
+def _layout_dot(diagram: Diagram, plan: Plan) -> str:
+    direction = plan.direction
     lines = [
         "digraph g {",
         f"rankdir={direction}; nodesep=0.62; ranksep={0.78 if direction == 'TB' else 1.0}; splines=true;",
@@ -101,17 +122,36 @@ def _layout_dot(diagram: Diagram, direction: Direction, sides: dict[int, str]) -
     ]
     if not any(link.source == "start" for link in diagram.links):
         lines.pop()
-    lines += [f'"{card.ref}" [label=<{_table(card)}>];' for card in diagram.cards]
     cards = {card.ref: card for card in diagram.cards}
     linked = {(link.source, link.target) for link in diagram.links}
-    for recovery, source in diagram.routes:
-        # First, so that recovery steps stand on the left, beside the failure rails.
-        if source in cards and recovery in cards and (source, recovery) not in linked:
-            lines.append(f'"{source}" -> "{recovery}" [style=invis, weight=0];')
+    routes = [
+        (recovery, source)
+        for recovery, source in diagram.routes
+        if source in cards and recovery in cards and (source, recovery) not in linked
+    ]
+    # In the order written, so that recovery steps stand on the left, beside the failure rails.
+    ordered = {source for _, source in routes}
+    for card in diagram.cards:
+        order = ", ordering=out" if card.ref in ordered else ""
+        lines.append(f'"{card.ref}" [label=<{_table(card)}>{order}];')
+    lines += [f'"{source}" -> "{recovery}" [style=invis, weight=0];' for recovery, source in routes]
     for number, link in enumerate(diagram.links):
         if link.target in cards and (link.source == "start" or link.source in cards):
-            lines.append(_link_dot(number, link, cards, direction, sides.get(number, "")))
+            lines.append(_link_dot(number, link, cards, direction, plan.sides.get(number, "")))
+    lines += [f'"{upper}" -> "{lower}" [style=invis, weight=1];' for upper, lower in _stacked(diagram, plan)]
     return "\n".join([*lines, "}"])
+
+
+def _stacked(diagram: Diagram, plan: Plan) -> list[tuple[str, str]]:
+    """Pairs, one below the other, of cards that no arrow leads from: else they make one long row."""
+    linked = {link.source for link in diagram.links}
+    loose = [card.ref for card in diagram.cards if card.kind != "step" and card.ref not in linked]
+    column_count = -(-len(loose) // plan.rank_count)
+    return [
+        (upper, loose[index + column_count])
+        for index, upper in enumerate(loose)
+        if index + column_count < len(loose)
+    ]
 
 
 def _link_dot(number: int, link: Link, cards: dict[str, Card], direction: Direction, side: str) -> str:
@@ -121,9 +161,6 @@ def _link_dot(number: int, link: Link, cards: dict[str, Card], direction: Direct
     is_back = side in ("E", "W")
     head = f"t:{side.lower()}" if is_back else "n" if direction == "TB" else "t:w"
     attributes.append(f'headport="{head}"')
-    if link.label:
-        width = round(text_width(link.label, SMALL_SIZE, 600)) + 14
-        attributes.append(f'label=<<TABLE BORDER="0"><TR>{_cell("", width, 16)}</TR></TABLE>>')
     return f'"{link.source}" -> "{link.target}" [{", ".join(attributes)}];'
 
 
@@ -193,8 +230,11 @@ def _parse(diagram: Diagram, document: dict[str, Any]) -> Layout:
         for edge in document.get("edges", ())
         if "id" in edge
     ]
+    busy = {curve.link.source for curve in curves if _is_at_right(curve, boxes)}
+    busy |= {curve.link.target for curve in curves if _is_arriving_right(curve, boxes)}
     curves = [
-        _loop(curve, cards[curve.link.source], boxes) if _is_loop(curve.link) else curve for curve in curves
+        _loop(curve, cards[curve.link.source], boxes, busy) if _is_loop(curve.link) else curve
+        for curve in curves
     ]
     return Layout(boxes, tuple(_attached(curve, boxes[curve.link.source]) for curve in curves))
 
@@ -203,17 +243,28 @@ def _is_loop(link: Link) -> bool:
     return link.source == link.target
 
 
-def _loop(curve: Curve, card: Card, boxes: dict[str, Box]) -> Curve:
-    """From a decision back to its own card: along its right side."""
+def _is_at_right(curve: Curve, boxes: dict[str, Box]) -> bool:
+    return not _is_loop(curve.link) and curve.segments[0][1][0] >= boxes[curve.link.source].right - 1
+
+
+def _is_arriving_right(curve: Curve, boxes: dict[str, Box]) -> bool:
+    return not _is_loop(curve.link) and curve.tip[0] >= boxes[curve.link.target].right - 1
+
+
+def _loop(curve: Curve, card: Card, boxes: dict[str, Box], busy: set[str]) -> Curve:
+    """From a decision back to its own card: along its right side; the left one where only that is free."""
     box = boxes[card.ref]
     rows = {row.port: row for row in card.rows}
     row, title = rows[curve.link.port], rows["t"]
-    start = (box.right, box.y + card.row_top(row.port) + card.row_height(row) - row.padding - 7)
-    tip = (box.right, box.y + card.row_top("t") + card.row_height(title) / 2)
-    out = box.right + LOOP_WIDTH
-    segments = rounded([start, (out, start[1]), (out, tip[1]), (tip[0] + 9, tip[1])], 9)
-    label_at = (out, (start[1] + tip[1]) / 2) if curve.label_at else None
-    return Curve(curve.link, segments, tip, (tip[0] + 9, tip[1]), label_at)
+    is_left = card.ref in busy and "f" not in rows
+    edge, sign = (box.x, -1) if is_left else (box.right, 1)
+    start = (edge, box.y + card.row_top(row.port) + card.row_height(row) - row.padding - 7)
+    tip = (edge, box.y + card.row_top("t") + card.row_height(title) / 2)
+    out = edge + sign * LOOP_WIDTH
+    neck = (tip[0] + sign * 9, tip[1])
+    segments = rounded([start, (out, start[1]), (out, tip[1]), neck], 9)
+    label_at = (out, (start[1] + tip[1]) / 2) if curve.link.label else None
+    return Curve(curve.link, segments, tip, neck, label_at)
 
 
 def _attached(curve: Curve, box: Box) -> Curve:
@@ -227,7 +278,7 @@ def _attached(curve: Curve, box: Box) -> Curve:
 
 def _curve(link: Link, edge: dict[str, Any], height: float) -> Curve:
     numbers = edge["pos"].split(" ")
-    tip: tuple[float, float] | None = None
+    tip: Point | None = None
     points = []
     for text in numbers:
         if text.startswith("e,"):
@@ -237,10 +288,9 @@ def _curve(link: Link, edge: dict[str, Any], height: float) -> Curve:
     segments: list[Segment] = [("M", points[0])]
     for first, second, third in zip(points[1::3], points[2::3], points[3::3], strict=True):
         segments.append(("C", (*first, *second, *third)))
-    label_at = _point(edge["lp"], height) if "lp" in edge else None
-    return Curve(link, tuple(segments), tip or points[-1], points[-1], label_at)
+    return Curve(link, tuple(segments), tip or points[-1], points[-1])
 
 
-def _point(text: str, height: float) -> tuple[float, float]:
+def _point(text: str, height: float) -> Point:
     x, y = map(float, text.split(","))
     return round(x, 2), round(height - y, 2)

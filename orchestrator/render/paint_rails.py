@@ -23,6 +23,8 @@ from orchestrator.render.wires import PlacedRail, Wire
 
 HEAD_HEIGHT = 36.0
 HEAD_GAP = 8.0
+HEAD_OVERHANG = 9.0
+"""How far a head reaches left of its rail."""
 CAP = 7.0
 NOTE_SIZE = 9.0
 
@@ -43,7 +45,7 @@ def place_heads(placed: list[PlacedRail], direction: Direction) -> dict[str, Box
             heads[each.rail.ref] = Box(x - width, y - HEAD_HEIGHT / 2 + 2, width, HEAD_HEIGHT - 4)
             continue
         bottom = min(y - 16, limit)
-        heads[each.rail.ref] = Box(x - 14, bottom - HEAD_HEIGHT, width, HEAD_HEIGHT)
+        heads[each.rail.ref] = Box(x - HEAD_OVERHANG, bottom - HEAD_HEIGHT, width, HEAD_HEIGHT)
         limit = bottom - HEAD_HEIGHT - HEAD_GAP
     return heads
 

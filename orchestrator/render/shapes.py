@@ -20,6 +20,7 @@ class Rect:
     css: str = ""
 
 
+Point: TypeAlias = tuple[float, float]
 Segment: TypeAlias = tuple[str, tuple[float, ...]]
 """`("M", (x, y))`, `("L", (x, y))`, `("C", (x1, y1, x2, y2, x, y))` or `("Z", ())`."""
 
@@ -79,13 +80,18 @@ class Drawing:
     shapes: tuple[Shape, ...]
 
 
-def points_along(segments: tuple[Segment, ...]) -> Iterator[tuple[float, float]]:
-    """Points of a path close enough together to know its extent."""
+def points_along(segments: tuple[Segment, ...], parts: int = 4) -> Iterator[Point]:
+    """Points of a path, `parts` a segment: with four close enough together to know its extent."""
     last = (0.0, 0.0)
     for operator, numbers in segments:
+        if operator == "L":
+            for number in range(1, parts):
+                t = number / parts
+                yield last[0] + (numbers[0] - last[0]) * t, last[1] + (numbers[1] - last[1]) * t
         if operator == "C":
             x1, y1, x2, y2, x3, y3 = numbers
-            for t in (0.25, 0.5, 0.75):
+            for number in range(1, parts):
+                t = number / parts
                 a, b, c, d = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3
                 yield a * last[0] + b * x1 + c * x2 + d * x3, a * last[1] + b * y1 + c * y2 + d * y3
         if numbers:

@@ -103,7 +103,7 @@ def _wait(wait: WaitFor) -> Branch:
         Combinator.ANY_OF: "waits for any of",
         Combinator.ALL_OF: "waits for all of",
         Combinator.ANY_COMBINATION_OF: "waits for one of these combinations",
-        Combinator.HANDLER: f"waits for what {wait.handler.name if wait.handler else ''} chooses of",
+        Combinator.HANDLER: _chosen_words(wait),
         Combinator.NONE: "waits for nothing",
     }
     texts = {condition.id: id_prefix(condition) + condition_text(condition) for condition in wait.conditions}
@@ -115,6 +115,11 @@ def _wait(wait: WaitFor) -> Branch:
     if len(children) == 1 and not effects and wait.combinator is not Combinator.HANDLER:
         return Branch(f"waits for {children[0].text}")
     return Branch(words[wait.combinator], effects + children)
+
+
+def _chosen_words(wait: WaitFor) -> str:
+    name = wait.handler.name if wait.handler is not None else ""
+    return f"waits for what {name} chooses" if wait.conditions else f"first {name}, then waits for nothing"
 
 
 def _calls(handler: Handler | None) -> list[Branch]:

@@ -12,6 +12,7 @@ from orchestrator.definition.model import (
 )
 from orchestrator.graph.labels import condition_text, id_prefix
 from orchestrator.render.cards import Entry, Tap
+from orchestrator.render.effect_rows import attempts_text, lock_entries
 from orchestrator.render.metrics import text_width, wrap
 from orchestrator.render.style import SMALL_SIZE, TEXT_SIZE, WRAP_WIDTH
 
@@ -25,10 +26,11 @@ _HEADS = {
 
 
 def wait_entries(wait: WaitFor, has_channels: bool) -> list[Entry]:
+    head = _HEADS.get(wait.combinator, "")
     if wait.combinator is Combinator.HANDLER and wait.handler is not None:
-        head = f"waits for what ƒ {wait.handler.name} chooses of"
-    else:
-        head = _HEADS[wait.combinator]
+        head = f"waits for what ƒ {wait.handler.name} chooses:"
+        if not wait.conditions:
+            head = f"first ƒ {wait.handler.name}, then waits for nothing"
     if len(wait.conditions) == 1 and wait.combinator is not Combinator.HANDLER:
         return _condition_entries(wait.conditions[0], "waits for ", has_channels)
     entries = [Entry(line, "wait", SMALL_SIZE) for line in wrap(head, WRAP_WIDTH, SMALL_SIZE)]
@@ -37,7 +39,18 @@ def wait_entries(wait: WaitFor, has_channels: bool) -> list[Entry]:
     for condition in wait.conditions:
         prefix = f"{condition.id}: " if wait.groups else id_prefix(condition)
         entries += _condition_entries(condition, prefix, has_channels)
-    return entries
+    return entries + _method_entries(wait)
+
+
+def _method_entries(wait: WaitFor) -> list[Entry]:
+    """Attempts and locks of the handler that chooses, and what its failure means (rule 89)."""
+    if wait.handler is None:
+        return []
+    notes = [attempts_text(wait.handler.retry)] if wait.handler.retry.maximum_attempts else []
+    if wait.proceeds_on_failure:
+        notes.append("goes on when it fails")
+    entries = [Entry(line, "muted", SMALL_SIZE) for line in wrap(" · ".join(notes), WRAP_WIDTH, SMALL_SIZE)]
+    return entries + lock_entries(wait.handler.locks)
 
 
 def _condition_entries(condition: Condition, prefix: str, has_channels: bool) -> list[Entry]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from orchestrator.render.cards import Card, Diagram, Rail, Tap
 from orchestrator.render.layout import Box, Layout
 
-RAIL_GAP = 15.0
+RAIL_GAP = 18.0
+"""More than the pipe's half width and HEAD_OVERHANG: a head stays clear of its neighbour's pipe."""
 FIRST_RAIL = 34.0
 """Distance of the first rail from the outermost card or arrow."""
 TRACK = 6.0
