@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orchestrator.core.state import TIMEOUT_STEP, Execution, Phase
+from orchestrator.core.state import TIMEOUT_STEP, Execution, Phase, QueueKey
 from orchestrator.definition.model import Flow, Path
 from orchestrator.engine.describe import phase_of
 from orchestrator.engine.explain.chart import Actor, ActorKind, Sender
@@ -24,11 +24,16 @@ class Senders:
         self._run = prospects.run
         self._flow = prospects.flow
         self._leased = frozenset(leased)
+        self._explained: dict[QueueKey, tuple[ExplainedSender, ...]] = {}
 
     def explain(self, channel: str, key: str | None) -> tuple[ExplainedSender, ...]:
         """Those who can first, then those who cannot."""
-        explained = [self._explain(each, key) for each in self._prospects.chart.senders_of(channel, key)]
-        return tuple(sorted(explained, key=lambda sender: sender.can == Outlook.NEVER.word))
+        known = self._explained.get((channel, key))
+        if known is None:
+            senders = (self._explain(each, key) for each in self._prospects.chart.senders_of(channel, key))
+            known = tuple(sorted(senders, key=lambda sender: sender.can == Outlook.NEVER.word))
+            self._explained[(channel, key)] = known
+        return known
 
     def _explain(self, sender: Sender, key: str | None) -> ExplainedSender:
         actor = sender.actor
