@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -91,9 +92,18 @@ class Kit:
             return worker.run_until_closed(flow_id)
 
     def settle(self, concurrency: int = 2) -> None:
-        """Work until nothing is due."""
-        with self.working(concurrency) as worker:
-            worker.run_until_idle()
+        """Work until nothing is due; what backs off or waits for a timer is due later."""
+        changed = threading.Event()
+        worker = Worker(self.engine, concurrency=concurrency, on_progress=lambda _: changed.set())
+        worker.start()
+        ends_at = time.monotonic() + PATIENCE
+        try:
+            while self._is_busy():
+                assert time.monotonic() < ends_at, "the runs never came to rest"
+                changed.wait(0.05)
+                changed.clear()
+        finally:
+            worker.stop(grace=5)
 
     def pass_time(self, **span: float) -> None:
         """Let time pass, then work until nothing is due."""
@@ -106,6 +116,16 @@ class Kit:
 
     def events(self, flow_id: str = "run-1") -> list[str]:
         return [commit["event"] for commit in self.client.history(flow_id)]
+
+    def _is_busy(self) -> bool:
+        """Is any execution in a worker's hands, or due?"""
+        now = self.clock.now()
+        with self.engine.store.reading() as reading:
+            stored = [reading.load(head) for head in reading.heads() if head.status == "RUNNING"]
+        return any(
+            each.leases or any(e.due_at is not None and e.due_at <= now for e in each.run.executions.values())
+            for each in stored
+        )
 
     def _compare(self, batch: Batch) -> None:
         """After every commit: what the rows of a run say is the run."""
