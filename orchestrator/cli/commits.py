@@ -111,6 +111,7 @@ def _place(change: Change, name: str) -> str:
 
 
 DESCRIBED: dict[str, tuple[str, Callable[[Change, Change], str]]] = {
+    "run_restored": ("", lambda change, _: f"back to what it was after commit {change['forked_at']}"),
     "run_closed": ("", lambda change, _: str(change["status"])),
     "step_ended": ("", _ended),
     "attempt_failed": ("", _failed),

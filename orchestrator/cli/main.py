@@ -17,6 +17,7 @@ from orchestrator.cli.commands import (
     init,
     lint,
     list_runs,
+    pausing,
     publish,
     rehearse,
     render,
@@ -24,6 +25,7 @@ from orchestrator.cli.commands import (
     show,
     start,
     stop,
+    time_travel,
     wait,
     watch,
     worker,
@@ -79,6 +81,9 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "wait": wait.wait,
     "watch": watch.watch,
     "stop": stop.stop,
+    "time-travel": time_travel.time_travel,
+    "pause": pausing.pause,
+    "resume": pausing.resume,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)

@@ -10,7 +10,7 @@ from orchestrator.core.state import Execution
 
 _ENCODER = msgspec.msgpack.Encoder()
 _CHANGES = msgspec.msgpack.Decoder(list[Change])
-_EVENT = msgspec.json.Decoder(Event)
+_EVENT = msgspec.msgpack.Decoder(Event)
 _EXECUTION = msgspec.msgpack.Decoder(Execution)
 
 

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import msgspec
+
 SCHEMA_VERSION = 2
 """Of this release; `schema_version` has one row for each version a database has been at."""
 
 SQLITE: Mapping[int, tuple[str, ...]] = {
     2: (
+        "UPDATE history SET body = msgpack_of_json(body)",
+        "UPDATE steps SET body = msgpack_of_json(body)",
         "ALTER TABLE history ADD COLUMN event BLOB",
         "CREATE TABLE pauses (flow TEXT NOT NULL, step TEXT NOT NULL, paused_at BIGINT NOT NULL)",
         "CREATE UNIQUE INDEX pauses_identity ON pauses (flow, step)",
@@ -19,4 +23,11 @@ SQLITE: Mapping[int, tuple[str, ...]] = {
         "CREATE UNIQUE INDEX marks_identity ON marks (name)",
     ),
 }
-"""Statements that lead to a version from the one before it."""
+"""Statements that lead to a version from the one before it; they may call the functions below."""
+
+
+def msgpack_of_json(body: bytes) -> bytes:
+    return msgspec.msgpack.encode(msgspec.json.decode(body))
+
+
+FUNCTIONS = {"msgpack_of_json": msgpack_of_json}

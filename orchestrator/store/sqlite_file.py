@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from orchestrator.errors import StoreError
-from orchestrator.store.migrations import SCHEMA_VERSION, SQLITE
+from orchestrator.store.migrations import FUNCTIONS, SCHEMA_VERSION, SQLITE
 from orchestrator.store.sql import SCHEMA, STATEMENTS
 from orchestrator.store.times import to_micros
 
@@ -59,6 +59,8 @@ def install(connection: sqlite3.Connection, path: str, *, upgrades: bool = False
             f"stop its workers and run: orchestrator db upgrade --db sqlite:///{path}",
             path=path,
         )
+    for name, function in FUNCTIONS.items():
+        connection.create_function(name, 1, function, deterministic=True)
     for number in range(version + 1, SCHEMA_VERSION + 1):
         _commit(connection, SQLITE[number], number)
     return Upgrade(version, SCHEMA_VERSION)

@@ -21,7 +21,7 @@ def test_time_travel_lets_a_closed_run_go_on(place: Place) -> None:
     assert place.type("run", "--resume", "h-1").code == 0
     events = [row["event"] for row in place.type("history", "h-1", "-o", "json").json()]
     assert events == ["RunStarted", "ExecuteSucceeded", "TimeTravelled", "ExecuteSucceeded"]
-    assert "TimeTravelled" in place.type("history", "h-1").stdout
+    assert "back to what it was after commit 1" in place.type("history", "h-1").stdout
 
 
 def test_time_travel_keeps_what_clients_sent_unless_asked_not_to(place: Place) -> None:
@@ -29,10 +29,10 @@ def test_time_travel_keeps_what_clients_sent_unless_asked_not_to(place: Place) -
     place.type("publish", "a-1", "answer", '"yes"')
     assert place.type("time-travel", "a-1", "--to", "beginning", "--yes").code == 0
     described = place.type("describe", "a-1", "-o", "json").json()
-    assert described["channels"]["answer"] == {"size": 1}
+    assert (described["status"], described["run_attempt"]) == ("COMPLETED", 2)
     assert place.type("time-travel", "a-1", "--to", "beginning", "--skip-reapply", "--yes").code == 0
     described = place.type("describe", "a-1", "-o", "json").json()
-    assert (described["channels"]["answer"], described["run_attempt"]) == ({"size": 0}, 3)
+    assert (described["status"], described["run_attempt"]) == ("RUNNING", 3)
 
 
 def test_time_travel_asks_and_without_a_terminal_needs_yes(place: Place) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
-from orchestrator.errors import NotFound
+from orchestrator.errors import Blocked, NotFound
 from tests.support import engine_handlers
 from tests.support.engine_kit import Gate, Kit, another_store, flow_of
 
@@ -176,3 +176,36 @@ def test_what_is_not_known_cannot_be_paused(kit: Kit) -> None:
         kit.client.pause("Chian")
     with pytest.raises(NotFound, match="Chain has no step Third; there are: First, Second"):
         kit.client.pause("Chain", "Third")
+
+
+def test_explain_names_the_pause_and_the_command_that_ends_it(kit: Kit) -> None:
+    kit.client.start(CHAIN, "chain-1")
+    kit.client.pause("Chain", "First")
+    explained = kit.client.explain("chain-1")
+    assert (explained["verdict"], explained["summary"]) == ("waiting_for_outside", "First-1 is paused")
+    (execution,) = explained["active"]
+    assert execution["paused"]
+    assert execution["help"] == [{"text": "let it go on", "command": "orchestrator resume Chain/First"}]
+    kit.client.resume("Chain", "First")
+    kit.client.pause("Chain")
+    commands = [advice["command"] for advice in kit.client.explain("chain-1")["help"]]
+    assert commands == ["orchestrator resume Chain"]
+
+
+def test_working_until_blocked_ends_at_a_pause(kit: Kit) -> None:
+    kit.client.start(CHAIN, "chain-1")
+    kit.client.pause("Chain")
+    with kit.working() as worker, pytest.raises(Blocked, match="First-1 is paused"):
+        worker.run_until_closed("chain-1", until_blocked=True)
+
+
+def test_a_running_execution_is_not_paused(kit: Kit) -> None:
+    gate = engine_handlers.gates["Work"] = Gate()
+    kit.client.start(GATED, "run-1")
+    with kit.working() as worker:
+        gate.await_arrival()
+        kit.client.pause("Gated")
+        assert kit.client.describe("run-1")["active"][0]["paused"] is False
+        assert kit.client.explain("run-1")["verdict"] == "progressing"
+        gate.open()
+        worker.run_until_idle()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
+from orchestrator.core.pauses import NO_PAUSES, Pauses
 from orchestrator.core.state import Execution, Phase, Run, Status
 from orchestrator.core.tasks import method_options
 from orchestrator.definition.model import Flow
@@ -25,7 +26,7 @@ from orchestrator.engine.explain.outlook import Outlook, Verdict
 from orchestrator.engine.explain.prospects import Prospects
 from orchestrator.engine.explain.senders import Senders, rpc_command
 from orchestrator.engine.explain.summary import Summary, closing_words
-from orchestrator.engine.explain.verdicts import verdict_of
+from orchestrator.engine.explain.verdicts import paused_executions, verdict_of
 from orchestrator.engine.explain.words import command, names, time_words
 
 _OUTLOOK_OF_CHILD = {
@@ -42,22 +43,29 @@ def explain_run(
     *,
     children: Mapping[str, Explanation] | None = None,
     closing_event: str | None = None,
+    pauses: Pauses = NO_PAUSES,
 ) -> Explanation:
     """Pure. `leased`: executions that a worker has; `children`: of the runs it waits for, by flow id."""
+    leased = frozenset(leased)
     children = children or {}
     outlooks = {
         flow_id: _OUTLOOK_OF_CHILD.get(Verdict(child.verdict), Outlook.SUBFLOW)
         for flow_id, child in children.items()
     }
-    return _Explaining(Prospects(flow, run, now, outlooks), frozenset(leased), children).explain(
-        closing_event
-    )
+    paused = paused_executions(flow, run, leased, pauses)
+    prospects = Prospects(flow, run, now, outlooks, paused)
+    return _Explaining(prospects, leased, children, pauses).explain(closing_event)
 
 
 class _Explaining:
     def __init__(
-        self, prospects: Prospects, leased: frozenset[str], children: Mapping[str, Explanation]
+        self,
+        prospects: Prospects,
+        leased: frozenset[str],
+        children: Mapping[str, Explanation],
+        pauses: Pauses,
     ) -> None:
+        self._pauses = pauses
         self._prospects = prospects
         self._run = prospects.run
         self._now = prospects.now
@@ -98,7 +106,7 @@ class _Explaining:
             step_execution_id=execution.id,
             phase=phase_of(execution, execution.id in self._leased, self._now),
             can_move=self._prospects.moves[execution.id].word,
-            text=self._state_words(execution, wait, maximum),
+            text=self._pause_words(execution) + self._state_words(execution, wait, maximum),
             attempt=execution.attempt,
             maximum_attempts=maximum,
             due_at=execution.due_at,
@@ -107,7 +115,11 @@ class _Explaining:
             wait=wait,
             ended_by=tuple(self._ended_by(execution)),
             help=tuple(self._help_for(execution)),
+            paused=execution.id in self._prospects.paused,
         )
+
+    def _pause_words(self, execution: Execution) -> str:
+        return "paused; " if execution.id in self._prospects.paused else ""
 
     def _state_words(self, execution: Execution, wait: ExplainedWait | None, maximum: int | None) -> str:
         if execution.wanted_locks:
@@ -133,6 +145,11 @@ class _Explaining:
                 yield _canceller_words(canceller)
 
     def _help_for(self, execution: Execution) -> Iterator[Advice]:
+        if execution.id in self._prospects.paused:
+            flow = self._prospects.flow.name
+            if not self._pauses.covers_flow(flow):
+                yield Advice("let it go on", command("resume", f"{flow}/{execution.step}"))
+            return
         if execution.phase is Phase.WAITING or execution.due_at is None or execution.id in self._leased:
             return
         flow_id = self._run.flow_id
@@ -147,7 +164,7 @@ class _Explaining:
         """The earliest of what can move something: timers that cannot end their wait do not count."""
         candidates = [due for each in self._prospects.active if (due := self._due(each)) is not None]
         deadline = self._prospects.deadline
-        if deadline is not None and deadline.due_at is not None:
+        if deadline is not None and deadline.due_at is not None and deadline.id not in self._prospects.paused:
             when = time_words(deadline.due_at, self._now)
             policy = _POLICY_WORDS[deadline.locals["policy"]]
             candidates.append(
@@ -157,6 +174,8 @@ class _Explaining:
 
     def _due(self, execution: Execution) -> NextDue | None:
         at, id = execution.due_at, execution.id
+        if id in self._prospects.paused:
+            return None
         if at is None or at <= self._now or id in self._leased:
             return None
         when = time_words(at, self._now)
@@ -173,6 +192,8 @@ class _Explaining:
     def _help(self, verdict: Verdict, active: tuple[ExplainedExecution, ...]) -> Iterator[Advice]:
         """What may be done about the run as a whole."""
         flow_id, flow = self._run.flow_id, self._prospects.flow
+        if self._pauses.covers_flow(flow.name):
+            yield Advice("let runs of this type go on", command("resume", flow.name))
         if self._prospects.deadline is not None:
             yield Advice("let the deadline come at once", command("skip-timer", flow_id, "--deadline"))
         if not active or verdict is Verdict.OUTSIDE:

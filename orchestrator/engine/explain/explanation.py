@@ -95,6 +95,7 @@ class ExplainedExecution(Struct, frozen=True):
     ended_by: tuple[str, ...]
     """Who can still cancel it."""
     help: tuple[Advice, ...]
+    paused: bool = False
 
 
 class NextDue(Struct, frozen=True):

@@ -41,12 +41,21 @@ Children = Mapping[str, Outlook]
 
 
 class Prospects:
-    def __init__(self, flow: Flow, run: Run, now: datetime, children: Children | None = None) -> None:
+    def __init__(
+        self,
+        flow: Flow,
+        run: Run,
+        now: datetime,
+        children: Children | None = None,
+        paused: frozenset[str] = frozenset(),
+    ) -> None:
         self.flow = flow
         self.run = run
         self.now = now
         self.chart = chart_of(flow)
         self.children = children or {}
+        self.paused = paused
+        """Executions that are not begun before a client resumes their type."""
         self.active = [e for e in run.executions.values() if not _is_deadline(e)]
         self.deadline = run.executions.get(TIMEOUT_ID)
         """The run's deadline as long as it has not come."""
@@ -70,7 +79,9 @@ class Prospects:
         return (self.enters if actor.in_wait else self.acts)[actor.name]
 
     def of_deadline(self) -> Outlook:
-        return Outlook.NEVER if self.deadline is None else self._by(self.deadline.due_at)
+        if self.deadline is None:
+            return Outlook.NEVER
+        return Outlook.OUTSIDE if TIMEOUT_ID in self.paused else self._by(self.deadline.due_at)
 
     def of_closing(self) -> Outlook:
         """By a decision that closes the run whatever else is active."""
@@ -127,6 +138,8 @@ class Prospects:
 
     def _look_at(self, execution: Execution) -> None:
         outlook = self._of_execution(execution)
+        if execution.id in self.paused:
+            outlook = max(outlook, Outlook.OUTSIDE)
         self._improve(self.moves, execution.id, outlook)
         if execution.phase is not Phase.WAIT_FOR:
             self._improve(self.acts, execution.step, outlook)

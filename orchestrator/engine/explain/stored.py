@@ -34,6 +34,7 @@ def explain_stored(
         now,
         children=children,
         closing_event=_closing_event(reading, head),
+        pauses=reading.find_pauses(),
     )
 
 

@@ -28,6 +28,15 @@ class Summary:
         self._next_due = next_due
 
     def write(self, verdict: Verdict) -> str:
+        paused = [each.step_execution_id for each in self._active if each.paused]
+        if not paused:
+            return self._write(verdict)
+        what = f"{names(paused)} {'is' if len(paused) == 1 else 'are'} paused"
+        if len(paused) == len(self._active):
+            return what
+        return f"{what}; {self._write(verdict)}"
+
+    def _write(self, verdict: Verdict) -> str:
         match verdict:
             case Verdict.PROGRESSING:
                 text = self._progress()

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
+from orchestrator.core.pauses import Pauses
 from orchestrator.core.state import Phase, Run, Status
 from orchestrator.definition.model import Flow
 from orchestrator.engine.explain.outlook import VERDICTS, Outlook, Verdict
 from orchestrator.engine.explain.prospects import Prospects
 
 
-def find_verdict(flow: Flow, run: Run, now: datetime) -> Verdict:
+def paused_executions(flow: Flow, run: Run, leased: Iterable[str], pauses: Pauses) -> frozenset[str]:
+    """Ids of those that are not begun before a client resumes their type."""
+    if not pauses:
+        return frozenset()
+    covered = {each.id for each in run.executions.values() if pauses.covers(flow.name, each.step)}
+    return frozenset(covered - set(leased))
+
+
+def find_verdict(flow: Flow, run: Run, now: datetime, paused: frozenset[str] = frozenset()) -> Verdict:
     """At little cost while something is ready, in flight or backing off."""
     if run.status is not Status.RUNNING:
         return Verdict.CLOSED
-    due = [e.due_at for e in run.executions.values() if e.due_at is not None and e.phase is not Phase.WAITING]
-    if due:
-        return Verdict.PROGRESSING if min(due) <= now else Verdict.TIMER
-    return verdict_of(Prospects(flow, run, now))
+    is_later = False
+    for each in run.executions.values():
+        if each.due_at is None or each.phase is Phase.WAITING or each.id in paused:
+            continue
+        if each.due_at <= now:
+            return Verdict.PROGRESSING
+        is_later = True
+    if is_later:
+        return Verdict.TIMER
+    return verdict_of(Prospects(flow, run, now, paused=paused))
 
 
 def verdict_of(prospects: Prospects) -> Verdict:

@@ -3,16 +3,20 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from orchestrator.core.changes import RunOpened
+from orchestrator.core.codec import decode
 from orchestrator.errors import StoreError
 from orchestrator.store.migrations import SCHEMA_VERSION
 from orchestrator.store.opening import open_store, upgrade_store
 from orchestrator.store.sqlite import SqliteStore
 
+HISTORY_1 = b'[["run_opened","run-1","r","2030-01-01T00:00:00.000005Z",{"n":1.5},null]]'
 SCHEMA_1 = Path(__file__).with_name("schema_1.sql")
 
 
@@ -24,7 +28,8 @@ def old(tmp_path: Path) -> Path:
         connection.executescript(SCHEMA_1.read_text())
         connection.execute("PRAGMA application_id=0x0F10C4A7")
         connection.execute("INSERT INTO schema_version VALUES (1, 0)")
-        connection.execute("INSERT INTO history VALUES (1, 1, 0, 'RunStarted', NULL, x'5b5d')")
+        row = (1, 1, 0, "RunStarted", None, HISTORY_1)
+        connection.execute("INSERT INTO history VALUES (?, ?, ?, ?, ?, ?)", row)
         connection.commit()
     return path
 
@@ -48,6 +53,7 @@ def test_upgrading_keeps_what_there_is(old: Path) -> None:
     with closing(SqliteStore(str(old))) as store, store.reading() as reading:
         (row,) = reading.history(1)
     assert (row.kind, row.event) == ("RunStarted", None)
+    assert decode(row.body) == [RunOpened("run-1", "r", datetime(2030, 1, 1, 0, 0, 0, 5, UTC), {"n": 1.5})]
 
 
 def test_an_upgraded_file_has_the_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
