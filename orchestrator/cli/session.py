@@ -34,14 +34,21 @@ def demand_store(settings: Settings) -> None:
 
 
 @contextmanager
-def open_client(db: str | None, *, may_create: bool = False) -> Iterator[Client]:
-    """A client of the store, closed at the end. Only a start makes a database that is not there."""
+def open_client(
+    db: str | None, *, flows: Sequence[str] | None = None, may_create: bool = False
+) -> Iterator[Client]:
+    """A client of the store, closed at the end. Only a start makes a database that is not there.
+
+    What a command commits may start other flows: they are found in `flows`.
+    """
+    from orchestrator.definition.places import FlowPlaces
     from orchestrator.engine.client import Client
 
-    settings = resolve_settings(db)
+    settings = resolve_settings(db, flows)
     if not may_create:
         demand_store(settings)
     with Client(settings.db) as client:
+        client.engine.definitions.look_in(FlowPlaces(named_flows(settings)).find)
         yield client
 
 

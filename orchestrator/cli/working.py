@@ -98,7 +98,7 @@ def work(
     assert span is not None
     engine = Engine(settings.db)
     try:
-        worker = Worker(engine, concurrency=concurrency)
+        worker = Worker(engine, flows=named_flows(settings), concurrency=concurrency)
         with _handlers_speak_on_stderr(), _draining(worker):
             note(f"working on {settings.db}" + (" until idle" if until_idle else "; Ctrl-C stops"))
             if not until_idle:

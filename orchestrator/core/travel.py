@@ -20,6 +20,7 @@ from orchestrator.core.events import (
     MessagesPublished,
     RpcCalled,
     TimerSkipped,
+    Watcher,
 )
 from orchestrator.core.image import image_of
 from orchestrator.core.state import Execution, Phase, Run, Status
@@ -72,6 +73,7 @@ def travel(
         for recorded in history:
             if recorded.version > fork and isinstance(recorded.event, REAPPLIED):
                 _apply_again(flow, run, recorded.event, at)
+    run.watchers = _watchers(timeline)
     image = replace(image_of(run), status=Status.RUNNING, attempt=_attempts(history) + 1)
     restored = c.RunRestored(fork, last.version, image)
     return [restored, *_requests_of_pending_children(timeline, run)]
@@ -157,6 +159,16 @@ def _apply_again(flow: Flow, run: Run, event: Event, at: datetime) -> None:
 
 def _attempts(history: Sequence[Recorded]) -> int:
     return 1 + sum(isinstance(change, c.RunRestored) for r in history for change in r.changes)
+
+
+def _watchers(timeline: Sequence[Recorded]) -> list[Watcher]:
+    """Parents that attached after the fork still wait for this run."""
+    return [
+        change.watcher
+        for recorded in timeline
+        for change in recorded.changes
+        if isinstance(change, c.WatcherAdded)
+    ]
 
 
 def _requests_of_pending_children(timeline: Sequence[Recorded], run: Run) -> list[c.Change]:

@@ -105,6 +105,9 @@ class Catalogue:
             raise NotFound(f"no flow `{name}` in the catalogue; known: {known}")
         return self._by_type[name]
 
+    def find(self, name: str) -> Flow | None:
+        return self._by_type.get(name)
+
     def by_path(self, path: str | Path) -> Flow:
         flow = self._by_path.get(str(Path(path).resolve()))
         if flow is None:

@@ -14,7 +14,6 @@ from orchestrator.definition.model import (
     Options,
     Path,
     Step,
-    SubflowCondition,
 )
 from orchestrator.definition.problem import Problem
 
@@ -48,12 +47,6 @@ def _find_rpcs(flow: Flow) -> Iterator[Path]:
     yield from (rpc.path for rpc in flow.rpcs.values())
 
 
-def _find_subflows(flow: Flow) -> Iterator[Path]:
-    for step in _steps(flow):
-        conditions = step.wait_for.conditions if step.wait_for is not None else ()
-        yield from (condition.path for condition in conditions if isinstance(condition, SubflowCondition))
-
-
 def _find_heartbeats(flow: Flow) -> Iterator[Path]:
     yield from ((*handler.path, "heartbeat") for handler in _handlers(flow) if handler.heartbeat is not None)
     for options in _options(flow):
@@ -71,7 +64,6 @@ def _find_synced(flow: Flow) -> Iterator[Path]:
 
 FINDERS: dict[str, Finder] = {
     "an RPC": _find_rpcs,
-    "a subflow": _find_subflows,
     "a heartbeat": _find_heartbeats,
     "a transactional handler": _find_transactional,
     "a synced attribute": _find_synced,

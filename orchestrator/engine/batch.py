@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 from orchestrator.core import changes as c
 from orchestrator.core.events import (
@@ -27,12 +27,24 @@ from orchestrator.engine.cache import Entry
 from orchestrator.engine.submission import Receipt
 from orchestrator.engine.task import Task, internal_failure
 from orchestrator.engine.workplace import Workplace
-from orchestrator.store.contract import HistoryRow
+from orchestrator.store.contract import HistoryRow, Transaction
 from orchestrator.store.rows import RunRows, Writes, history_row
 
 log = logging.getLogger("orchestrator.engine")
 
 MAXIMUM_EVENTS = 512
+Letter: TypeAlias = c.ChildRequested | c.ChildAbandoned | c.RunClosed
+"""What another run has to learn."""
+
+
+class Post(Protocol):
+    """See children.py."""
+
+    def deliver(self, sender: Entry, letter: Letter) -> None: ...
+
+    def knows_children(self, parent: Entry, execution_id: str) -> bool:
+        """The flows that the next wait of this execution starts, if it starts any."""
+        ...
 
 
 class Batch:
@@ -50,12 +62,14 @@ class Batch:
         self.next_due_at: datetime | None = None
         self.has_left_work = False
         """Work is due that nobody has leased."""
-        self.stored_definitions: list[str] = []
+        self.stored_definitions: list[tuple[str, int]] = []
+        """Hash, and epoch of the transaction."""
         self.event_count = 0
         self._workplace = workplace
         self._rows: dict[int, RunRows] = {}
         self._history: list[tuple[Any, ...]] = []
         self._pending: deque[tuple[Entry, str]] = deque()
+        self._letters: deque[tuple[Entry, Letter]] = deque()
 
     # --- Applying events ---
 
@@ -83,6 +97,8 @@ class Batch:
                 self._pending.append((entry, change.execution.id))
             elif isinstance(change, _MAKES_WORK):
                 self._pending.append((entry, change.execution_id))
+            elif isinstance(change, _LETTERS):
+                self._letters.append((entry, change))
             elif isinstance(change, c.RunRestored):
                 self._forget_placed(entry)
                 self._pending.extend((entry, execution_id) for execution_id in entry.run.executions)
@@ -91,11 +107,26 @@ class Batch:
         for key in [key for key in self.placed if key[0] == entry.number]:
             del self.placed[key]
 
-    def follow_up(self) -> None:
-        """Do at once what is due and needs no handler; place what does."""
-        while self._pending and self.event_count < MAXIMUM_EVENTS:
+    def supersede(self, transaction: Transaction, entry: Entry) -> None:
+        """Another run of the flow id is now the latest."""
+        rows = self._rows.get(entry.number)
+        if rows is not None and rows.is_new:
+            rows.is_latest = False
+        else:
+            transaction.supersede(entry.number)
+        entry.is_latest = False
+
+    def follow_up(self, post: Post) -> None:
+        """Deliver all letters; do at once what is due and needs no handler; place what does."""
+        while self._letters or (self._pending and self.event_count < MAXIMUM_EVENTS):
+            if self._letters:
+                post.deliver(*self._letters.popleft())
+                continue
             entry, execution_id = self._pending.popleft()
-            self.attend(entry, execution_id)
+            if self._workplace is None and not post.knows_children(entry, execution_id):
+                self.has_left_work = True  # a worker may know them
+            else:
+                self.attend(entry, execution_id)
         self.has_left_work = self.has_left_work or bool(self._pending)
 
     def attend(self, entry: Entry, execution_id: str) -> bool:
@@ -161,6 +192,7 @@ class Batch:
         return task.worker if task is not None else None
 
 
+_LETTERS = (c.ChildRequested, c.ChildAbandoned, c.RunClosed)
 _MAKES_WORK = (
     c.WaitAccepted,
     c.WaitSatisfied,

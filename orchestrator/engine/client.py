@@ -14,7 +14,8 @@ from orchestrator.core.reuse import ReusePolicy
 from orchestrator.core.state import Run, Status
 from orchestrator.core.travel import Target
 from orchestrator.definition.catalogue import SUFFIX, Catalogue, check_executable, load
-from orchestrator.definition.model import Flow, Json
+from orchestrator.definition.model import Flow, Json, TimeoutPolicy
+from orchestrator.definition.places import beside, find_children
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.describe import describe_commit, describe_head, describe_run
 from orchestrator.engine.engine import Engine
@@ -42,11 +43,11 @@ class Client:
     ) -> None:
         self._owns_engine = not isinstance(store, Engine)
         self.engine = store if isinstance(store, Engine) else Engine(store)
-        if flows is None or isinstance(flows, Catalogue):
-            self._catalogue = flows or Catalogue()
-        else:
-            self._catalogue = Catalogue.of_paths(flows)
-        self._executable: set[str] = set()
+        if flows is not None:
+            catalogue = flows if isinstance(flows, Catalogue) else Catalogue.of_paths(flows)
+            self.engine.definitions.look_in(catalogue.find)
+        self._children: dict[str, tuple[Flow, ...]] = {}
+        """Flows that subflows may be started from, by hash of those that can be executed."""
 
     # --- Acting ---
 
@@ -59,6 +60,8 @@ class Client:
         reuse_policy: ReusePolicy | str = ReusePolicy.DISALLOW,
         request_id: str | None = None,
         return_existing: bool = False,
+        timeout: Span | None = None,
+        timeout_policy: TimeoutPolicy | str | None = None,
         delay: Span | None = None,
         attributes: Mapping[str, Json] | None = None,
     ) -> Started:
@@ -70,6 +73,7 @@ class Client:
         start.reuse_policy = _policy(reuse_policy)
         start.request_id = request_id or str(uuid.uuid4())
         start.return_existing = return_existing
+        start.timeout, start.timeout_policy = _span(timeout), _timeout_policy(timeout_policy)
         start.delay = _span(delay)
         start.attributes = attributes or {}
         self.engine.submit(start)
@@ -121,19 +125,28 @@ class Client:
 
     def _start(self, flow: Flow | str | Path, flow_id: str, input: Json) -> Start:
         flow = self.find_flow(flow)
-        return Start(flow, flow_id, str(uuid.uuid4()), input, has_input=input is not None)
+        start = Start(flow, flow_id, str(uuid.uuid4()), input, has_input=input is not None)
+        start.children = self._children[flow.hash]
+        return start
 
     def find_flow(self, flow: Flow | str | Path) -> Flow:
-        """The flow of a file or a flow type of the catalogue; raises DefinitionInvalid, NotFound."""
+        """The flow of a file, of a catalogue or, the latest one, of the store.
+
+        Raises DefinitionInvalid, NotFound.
+        """
+        definitions = self.engine.definitions
         if isinstance(flow, Path) or (isinstance(flow, str) and flow.endswith(SUFFIX)):
             flow = load(flow)
         elif isinstance(flow, str):
-            flow = self._catalogue.by_type(flow)
-        if flow.hash not in self._executable:
+            with self.engine.store.reading() as reading:
+                flow = definitions.of_type(flow, reading)
+        if flow.hash not in self._children:
             if problems := check_executable(flow):
                 texts = "; ".join(problem.concise() for problem in problems)
                 raise DefinitionInvalid(f"{flow.name} cannot be executed yet: {texts}", tuple(problems))
-            self._executable.add(flow.hash)
+            places = beside(flow)
+            find = lambda name: definitions.find(name) or places.find(name)  # noqa: E731
+            self._children[flow.hash] = find_children(flow, find)
         return flow
 
     # --- Looking ---
@@ -161,8 +174,10 @@ class Client:
             head = _demand(reading, flow_id)
             stored = reading.load(head)
             flow = self.engine.definitions.of(head.definition, reading)
+            pauses = reading.find_pauses()
         ended_count = sum(stored.run.counters.values()) - len(stored.run.executions)
-        return describe_run(flow, stored.run, stored.leases, self.engine.clock.now()), ended_count
+        now = self.engine.clock.now()
+        return describe_run(flow, stored.run, stored.leases, now, pauses=pauses), ended_count
 
     def history(self, flow_id: str) -> list[dict[str, Json]]:
         """The commits of the latest run, oldest first. Raises NotFound."""
@@ -233,6 +248,14 @@ def _policy(policy: ReusePolicy | str) -> ReusePolicy:
     except ValueError:
         known = ", ".join(ReusePolicy)
         raise UsageError(f"{policy!r} is no reuse policy; there are: {known}") from None
+
+
+def _timeout_policy(policy: TimeoutPolicy | str | None) -> str | None:
+    try:
+        return None if policy is None else TimeoutPolicy(policy).value
+    except ValueError:
+        known = ", ".join(TimeoutPolicy)
+        raise UsageError(f"{policy!r} is no timeout policy; there are: {known}") from None
 
 
 def _span(span: Span | None) -> timedelta | None:

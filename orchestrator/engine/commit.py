@@ -13,13 +13,15 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from orchestrator.clock import Clock
-from orchestrator.core.events import RunStarted, StopRequested
+from orchestrator.core.events import RunStarted
 from orchestrator.core.reuse import Answer, may_start
-from orchestrator.core.state import Run, Status
+from orchestrator.core.state import Status
 from orchestrator.core.travel import TimeTravelled
 from orchestrator.engine.batch import MAXIMUM_EVENTS, Batch, log
 from orchestrator.engine.cache import VOID, Entry
+from orchestrator.engine.children import Children
 from orchestrator.engine.faults import Faults
+from orchestrator.engine.opening import open_run, store_definition
 from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import Report, Request, Start, Started, Submission, Travel
 from orchestrator.engine.task import Task, failed, internal_failure
@@ -154,7 +156,7 @@ class Committer:
                         raise
                     batch.refused.append((submission.receipt, error))
         self._claim(transaction, batch)
-        batch.follow_up()
+        batch.follow_up(Children(transaction, batch, self.runs))
 
     def _refresh(self, transaction: Transaction, submissions: list[Submission]) -> None:
         entries = (
@@ -229,28 +231,15 @@ class Committer:
             attributes=dict(start.attributes),
             delay=start.delay,
             request_id=start.request_id,
+            timeout=start.timeout,
+            timeout_policy=start.timeout_policy,
         )
-        entry = Entry(transaction.next_run_number(), Run(), start.flow, transaction.epoch)
-        batch.apply(entry, event)
-        if latest is not None:
-            if answer is Answer.TERMINATE_FIRST:
-                batch.apply(latest, StopRequested(at=batch.now, stop="terminate"))
-            transaction.supersede(latest.number)
-            latest.is_latest = False
-        self.runs.cache.add(entry)
-        self._store_definition(transaction, batch, start)
+        entry = open_run(transaction, batch, self.runs, start.flow, event, latest)
+        for child in start.children:
+            store_definition(transaction, batch, self.runs, child)
         batch.receipts.append(
             (start.receipt, Started(start.flow_id, start.run_id, entry.number, is_new=True))
         )
-
-    def _store_definition(self, transaction: Transaction, batch: Batch, start: Start) -> None:
-        flow, definitions = start.flow, self.runs.definitions
-        definitions.add(flow)
-        if definitions.is_stored(flow):
-            return
-        assert flow.source is not None
-        transaction.save_definition(flow.hash, flow.name, flow.source.path, flow.source.text, batch.now)
-        batch.stored_definitions.append(flow.hash)
 
     def _request(self, transaction: Transaction, batch: Batch, request: Request) -> None:
         entry = self.runs.by_flow_id(transaction, request.flow_id)
@@ -299,8 +288,8 @@ class Committer:
 
     def _conclude(self, batch: Batch) -> None:
         workplace, cache = self.workplace, self.runs.cache
-        for hash in batch.stored_definitions:
-            self.runs.definitions.note_stored(hash)
+        for hash, epoch in batch.stored_definitions:
+            self.runs.definitions.note_stored(hash, epoch)
         self._end_leases(batch)
         if workplace is not None:
             self._open_leases(workplace, batch)

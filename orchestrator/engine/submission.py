@@ -55,7 +55,11 @@ class Start:
     request_id: str | None = None
     return_existing: bool = False
     delay: timedelta | None = None
+    timeout: timedelta | None = None
+    timeout_policy: str | None = None
     attributes: Mapping[str, Json] = field(default_factory=dict)
+    children: tuple[Flow, ...] = ()
+    """Definitions that its subflows may be started from."""
     receipt: Receipt = field(default_factory=Receipt)
 
 

@@ -15,6 +15,7 @@ from types import FrameType, TracebackType
 from orchestrator.binding.context import Services
 from orchestrator.clock import Clock
 from orchestrator.definition.model import Json
+from orchestrator.definition.places import FlowPlaces
 from orchestrator.engine import leases
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.cache import Entry
@@ -24,7 +25,7 @@ from orchestrator.engine.engine import Engine
 from orchestrator.engine.explain.explanation import as_json
 from orchestrator.engine.explain.outlook import TITLES, Verdict
 from orchestrator.engine.explain.stored import explain_stored
-from orchestrator.engine.explain.verdicts import find_verdict, is_blocked
+from orchestrator.engine.explain.verdicts import find_verdict, is_blocked, paused_executions
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.task import Task
 from orchestrator.errors import Blocked, NotFound
@@ -40,7 +41,8 @@ Progress = Callable[[list[dict[str, Json]]], None]
 class Worker:
     """`with Worker(engine): ...`, or `Worker("sqlite:///orchestrator.db").run()`.
 
-    `search_path`: directories that handlers are imported from. `on_progress` is called after each commit with
+    `search_path`: directories that handlers are imported from. `flows`: files and directories that runs which
+    start other flows by type find them in, before the store. `on_progress` is called after each commit with
     what changed: flow_id, status, version and the number of active steps of each run; it must be quick.
     """
 
@@ -49,12 +51,14 @@ class Worker:
         store: str | Store | Engine,
         *,
         search_path: Iterable[str | Path] = (".",),
+        flows: Iterable[str | Path] = (),
         concurrency: int = 8,
         on_progress: Progress | None = None,
     ) -> None:
         self._owns_engine = not isinstance(store, Engine)
         self.engine = store if isinstance(store, Engine) else Engine(store)
         self.handlers = Handlers(search_path)
+        self.engine.definitions.look_in(FlowPlaces(flows).find)
         self._client = Client(self.engine)
         self._dispatcher = Dispatcher(
             self.engine.committer,
@@ -168,7 +172,9 @@ class Worker:
             if head is None:
                 raise NotFound(f"there is no run {flow_id}", flow_id=flow_id)
             flow = self.engine.definitions.of(head.definition, reading)
-            verdict = find_verdict(flow, reading.load(head).run, now)
+            stored = reading.load(head)
+            paused = paused_executions(flow, stored.run, stored.leases, reading.find_pauses())
+            verdict = find_verdict(flow, stored.run, now, paused)
             if verdict in (Verdict.CLOSED, Verdict.PROGRESSING, Verdict.TIMER):
                 return verdict is Verdict.CLOSED
             explanation = explain_stored(reading, self.engine.definitions, head, now)

@@ -34,7 +34,7 @@ class Children:
             if isinstance(change, c.ChildRequested):
                 agenda.plan(agenda.now, partial(self._request, simulated, change), Rank.REACTION)
             elif isinstance(change, c.ChildAbandoned):
-                agenda.plan(agenda.now, partial(self._abandon, change), Rank.REACTION)
+                agenda.plan(agenda.now, partial(self._abandon, simulated, change), Rank.REACTION)
             elif isinstance(change, c.RunClosed):
                 for watcher in simulated.run.watchers:
                     agenda.plan(agenda.now, partial(self._report, simulated, watcher), Rank.REACTION)
@@ -43,6 +43,9 @@ class Children:
         scripted = self._scripted.get(request.flow)
         if scripted is not None:
             self._script(parent, request, scripted)
+            return
+        if request.flow_id == parent.run.flow_id:
+            self._refuse(parent, request, f"{request.flow_id} cannot wait for itself")
             return
         flow = self._environment.flows.child(request.flow)
         if isinstance(flow, str):
@@ -101,7 +104,10 @@ class Children:
             if parent.run.run_id == watcher.run_id:
                 self._tell(parent, closed_event(child.run, watcher))
 
-    def _abandon(self, change: c.ChildAbandoned) -> None:
+    def _abandon(self, parent: SimulatedRun, change: c.ChildAbandoned) -> None:
+        """Only a run that the parent watches is its child: one that was refused it is not."""
         runs = self._environment.runs.get(change.flow_id)
-        if runs and runs[-1].run.status is Status.RUNNING:
+        if not runs or runs[-1].run.status is not Status.RUNNING:
+            return
+        if any(watcher.run_id == parent.run.run_id for watcher in runs[-1].run.watchers):
             self._environment.commit(runs[-1], StopRequested(at=self._environment.now, stop=change.stop))

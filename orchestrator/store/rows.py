@@ -112,6 +112,7 @@ class RunRows:
         "_version",
         "flow",
         "has_closed",
+        "is_latest",
         "is_new",
         "number",
     )
@@ -120,6 +121,7 @@ class RunRows:
         self.number = number
         self.flow = flow
         self.is_new = run.version == 0
+        self.is_latest = True
         self.has_closed = False
         self._is_restored = False
         self._run = run
@@ -254,7 +256,8 @@ class RunRows:
         error = encode_json(run.error) if run.error else None
         if self.is_new:
             assert run.started_at is not None
-            identity = (self.number, run.flow_id, 1, run.run_id, self.flow.name, self.flow.hash)
+            latest = int(self.is_latest)
+            identity = (self.number, run.flow_id, latest, run.run_id, self.flow.name, self.flow.hash)
             row = (*identity, run.request_id, run.status.value)
             times = (to_micros(run.started_at), closed_at)
             payload = (encode_json(run.input), state, error)

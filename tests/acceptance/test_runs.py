@@ -21,12 +21,6 @@ start: A
 steps:
   A: {wait_for: {until: {channel: c}}, dead_end: true}
 """
-LATER = """\
-flow: Later
-start: A
-steps:
-  A: {wait_for: {until: {subflow: X}}, dead_end: true}
-"""
 
 
 def hello(place: Place, name: str = "Ada", *more: str) -> list[str]:
@@ -190,14 +184,6 @@ def test_a_run_that_nobody_can_move_ends_with_the_explanation(place: Place) -> N
     assert done.error()["type"] == "blocked"
     assert "A-1" in done.error()["message"]
 
-
-def test_what_cannot_be_executed_yet_is_refused_with_its_place(place: Place) -> None:
-    place.write("flows/later.flow.yaml", LATER)
-    lint = place.type("lint", "flows/later.flow.yaml")
-    assert (lint.code, "ENG001" in lint.stdout) == (0, True)
-    done = place.type("run", "flows/later.flow.yaml", *ID)
-    assert done.code == 1
-    assert "flows/later.flow.yaml:4:" in done.stderr
 
 
 def test_history_tells_commit_by_commit(place: Place) -> None:

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from orchestrator.definition import executable
 from orchestrator.errors import DefinitionInvalid
 from tests.support.engine_kit import PATIENCE, Kit, flow_of
 
@@ -152,11 +153,12 @@ def test_clients_on_many_threads_lose_nothing(kit: Kit) -> None:
         assert own == sorted(own)
 
 
-def test_what_the_engine_cannot_execute_is_refused_at_start(kit: Kit) -> None:
-    flow = flow_of(
-        "flow: Parent\nstart: A\nsteps: {A: {wait_for: {until: {subflow: Child}}, dead_end: true}}"
-    )
-    with pytest.raises(DefinitionInvalid, match="cannot be executed yet"):
+def test_what_the_engine_cannot_execute_is_refused_at_start(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(executable.FINDERS, "a step", lambda flow: iter([flow.steps["A"].path]))
+    flow = flow_of("flow: Late\nstart: A\nsteps: {A: {dead_end: true}}")
+    with pytest.raises(DefinitionInvalid, match="a step cannot be executed yet"):
         kit.client.start(flow, "run-1")
 
 

@@ -68,7 +68,7 @@ def start(
         "attributes": parse_assignments(attributes, "--attribute"),
     }
     given = parse_value(value, "--input")
-    with open_client(db, may_create=True) as client:
+    with open_client(db, flows=flows, may_create=True) as client:
         made = client.start(definition, flow_id, given, **options)
     started = {"flow_id": made.flow_id, "run_id": made.run_id, "created": made.is_new}
     emit(

@@ -11,7 +11,6 @@ HEAD = "flow: F\nattributes: {n: integer}\nchannels: {c: string}\n"
 
 FEATURES = [
     ("rpcs: {r: {returns: 1}}", "an RPC", (4, 8)),
-    ("steps: {A: {wait_for: {until: {subflow: X}}, dead_end: true}}", "a subflow", (4, 24)),
     ("steps: {A: {execute: {handler: f, heartbeat: 1s}, dead_end: true}}", "a heartbeat", (4, 35)),
     (
         "steps: {A: {execute: {handler: f, transactional: true}, dead_end: true}}",
