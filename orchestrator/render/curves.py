@@ -31,12 +31,53 @@ def straighten(layout: Layout) -> Layout:
     """For diagrams that run down: plain curves wherever they are free of cards."""
     sides: Counter[str] = Counter()
     twins = Counter(_ends(curve) for curve in layout.curves)
-    curves = []
+    curves: list[Curve] = []
+    backs: list[Curve] = []
     for curve in layout.curves:
         plain = _plain(curve, layout.boxes, sides) if twins[_ends(curve)] == 1 else None
-        is_free = plain is not None and _is_free(plain, layout.boxes)
-        curves.append(plain if plain is not None and is_free else curve)
+        ways = [plain] if plain is not None else _ways_up(curve, layout.boxes, len(backs))
+        free = [way for way in ways if _is_free(way, layout.boxes)]
+        if free and plain is None:
+            backs.append(curve)
+        curves.append(free[0] if free else curve)
     return replace(layout, curves=tuple(curves))
+
+
+def turn_back(layout: Layout) -> Layout:
+    """For diagrams that run to the right: arrows to the left go around the cards, above or below."""
+    curves: list[Curve] = []
+    turned = 0
+    for curve in layout.curves:
+        ways = _ways_around(curve, layout.boxes, SIDE_ROOM + SIDE_STEP * turned)
+        free = [way for way in ways if _is_free(way, layout.boxes)]
+        turned += bool(free)
+        curves.append(min(free, key=_height) if free else curve)
+    return replace(layout, curves=tuple(curves))
+
+
+def _ways_around(curve: Curve, boxes: dict[str, Box], room: float) -> list[Curve]:
+    """Above and below the two cards, or all cards between them; none for an arrow that does not go back."""
+    source, target = boxes[curve.link.source], boxes[curve.link.target]
+    if target.right > source.x:
+        return []
+    out, tip_x = source.right + SIDE_ROOM, target.x + target.width / 2
+    between = [box for box in boxes.values() if box.right > tip_x - CLEARANCE and box.x < out + CLEARANCE]
+    ways = []
+    for passed in ([source, target], between):
+        for level, tip_y, sign in (
+            (min(box.y for box in passed) - room, target.y, -1),
+            (max(box.bottom for box in passed) + room, target.bottom, 1),
+        ):
+            x, y = curve.segments[0][1]
+            neck = (tip_x, tip_y + sign * NECK)
+            segments = rounded([(x, y), (out, y), (out, level), (tip_x, level), neck], 12)
+            ways.append(replace(curve, segments=segments, tip=(tip_x, tip_y), neck=neck))
+    return ways
+
+
+def _height(curve: Curve) -> float:
+    ys = [y for _, y in points_along(curve.segments)]
+    return max(ys) - min(ys)
 
 
 def _ends(curve: Curve) -> tuple[str, str, str]:
@@ -68,6 +109,26 @@ def _plain(curve: Curve, boxes: dict[str, Box], sides: Counter[str]) -> Curve | 
     turn = source.bottom + (target.y - source.bottom) * 0.45
     path = [(x, y), (out, y), (out, turn), (tip_x, turn), neck]
     return _replaced(curve, rounded(path, 12), neck)
+
+
+def _ways_up(curve: Curve, boxes: dict[str, Box], number: int) -> list[Curve]:
+    """Of an arrow back: beside the two cards, near or farther out; none for other arrows."""
+    source, target = boxes[curve.link.source], boxes[curve.link.target]
+    (x, y), tip = curve.segments[0][1], curve.tip
+    is_right = x > source.x + source.width / 2
+    edge = target.right if is_right else target.x
+    if source is target or tip[1] >= y or abs(tip[0] - edge) > CLEARANCE:
+        return []
+    sign = 1 if is_right else -1
+    start = (source.right if is_right else source.x, y)
+    outermost = max(source.right, target.right) if is_right else min(source.x, target.x)
+    ways = []
+    for distance in (2 * SIDE_ROOM, 3 * SIDE_ROOM, 5 * SIDE_ROOM):
+        out = outermost + sign * (distance + SIDE_STEP * number)
+        neck = (tip[0] + sign * NECK, tip[1])
+        segments = rounded([start, (out, y), (out, tip[1]), neck], 12)
+        ways.append(_replaced(curve, segments, neck))
+    return ways
 
 
 def _replaced(curve: Curve, segments: tuple[Segment, ...], neck: Point) -> Curve:

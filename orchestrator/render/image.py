@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 from typing import Literal, TypeAlias
 
 from orchestrator.definition.model import Flow
@@ -13,7 +14,10 @@ from orchestrator.render.style import DEFAULT_LAYERS, LAYERS, THEMES, Direction,
 
 Format: TypeAlias = Literal["svg", "png", "pdf", "dot", "mermaid"]
 FORMATS: tuple[Format, ...] = ("svg", "png", "pdf", "dot", "mermaid")
-PIXELS_PER_POINT = 2
+PIXELS_PER_POINT = 2.0
+MAXIMUM_PIXELS = 8_000_000
+"""A larger picture has fewer pixels per point, but not fewer than LEAST_PIXELS_PER_POINT."""
+LEAST_PIXELS_PER_POINT = 1.25
 
 
 def render(
@@ -70,13 +74,19 @@ def _png(drawing: Drawing) -> bytes:
     inter, cjk = inter_file(), cjk_file() if needs_more else None
     picture = resvg_py.svg_to_bytes(
         svg_string=write_svg(drawing),
-        zoom=PIXELS_PER_POINT,
+        zoom=_zoom(drawing),
         # The system's fonts would make the picture differ from machine to machine.
         skip_system_fonts=inter is not None and (cjk is not None or not needs_more),
         font_files=[str(path) for path in (inter, cjk) if path is not None],
         sans_serif_family="Inter",
     )
     return bytes(picture)
+
+
+def _zoom(drawing: Drawing) -> float:
+    """Painting takes as long as there are pixels."""
+    fitting = sqrt(MAXIMUM_PIXELS / (drawing.width * drawing.height))
+    return max(min(PIXELS_PER_POINT, round(fitting, 2)), LEAST_PIXELS_PER_POINT)
 
 
 def _pdf(drawing: Drawing) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from orchestrator.render.cards import Diagram
-from orchestrator.render.curves import place_labels, straighten
+from orchestrator.render.curves import place_labels, straighten, turn_back
 from orchestrator.render.layout import Box, Curve, lay_out
 from orchestrator.render.legend import paint_legend
 from orchestrator.render.metrics import text_width, wrap
@@ -39,7 +39,7 @@ def paint(diagram: Diagram, theme_name: ThemeName, direction: Direction, has_leg
     """The finished drawing."""
     theme = THEMES[theme_name]
     layout = lay_out(diagram, direction)
-    layout = place_labels(straighten(layout) if direction == "TB" else layout)
+    layout = place_labels(straighten(layout) if direction == "TB" else turn_back(layout))
     placed, wires = route(diagram, layout, direction == "LR")
     heads = place_heads(placed, direction)
     bounds = Bounds()
