@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from orchestrator.core.pauses import Pauses
 from orchestrator.core.state import Run
@@ -49,6 +49,18 @@ class WorkerRow(NamedTuple):
     process_started: str
 
 
+class Projection(NamedTuple):
+    """What the row of a flow id in an attribute store becomes."""
+
+    seq: int
+    """Grows with every commit that writes synced attributes."""
+    run: int
+    flow_id: str
+    definition: str
+    body: bytes
+    """JSON, values by attribute; null: not set."""
+
+
 class HistoryRow(NamedTuple):
     version: int
     at: int
@@ -75,6 +87,48 @@ class StoredDefinition:
     text: str
 
 
+class Loan(Protocol):
+    """The connection of a write transaction, in the hands of a handler."""
+
+    connection: Any
+    """A `sqlalchemy.Connection`. It refuses everything once the loan is over."""
+
+    def revoke(self) -> None:
+        """Take it back from a handler that still runs."""
+        ...
+
+
+class DefinitionRow(NamedTuple):
+    hash: str
+    flow: str
+    path: str
+    text: str
+    stored_at: int
+
+
+RunRecord = dict[str, list[dict[str, Any]]]
+"""All rows of a run by table, each a value by column; without the run's number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is in a store."""
+
+    schema_version: int
+    used_bytes: int
+    free_bytes: int
+    """What `vacuum` gives back."""
+    run_counts: Mapping[str, int]
+    """By status."""
+    row_counts: Mapping[str, int]
+    """By table: definitions, history, messages (unread), steps (active)."""
+    oldest_running_at: datetime | None
+    oldest_closed_at: datetime | None
+    leased_count: int
+    due_count: int
+    """Work that is due and nobody's."""
+
+
 class Reading(Protocol):
     """One snapshot: everything read through it was true at the same moment."""
 
@@ -96,11 +150,31 @@ class Reading(Protocol):
 
     def definition(self, hash: str) -> StoredDefinition | None: ...
 
+    def workers(self) -> list[WorkerRow]: ...
+
+    def statistics(self, now: datetime) -> Statistics: ...
+
+    def count_prunable(self, before: datetime) -> int:
+        """How many runs were closed before then."""
+        ...
+
+    def run_numbers(self, flow_id: str | None = None) -> list[int]:
+        """Of one flow id or of all, oldest first."""
+        ...
+
+    def export_run(self, run: int) -> RunRecord: ...
+
+    def export_definitions(self) -> Iterable[DefinitionRow]: ...
+
     def is_busy(self, until: datetime, excluded: Sequence[str] = ()) -> bool:
         """Anything leased, due by `until`, or backing off, what is paused or `excluded` left out?"""
         ...
 
     def find_pauses(self) -> Pauses: ...
+
+    def is_projecting(self, run: int | None = None) -> bool:
+        """Is anything left to be projected, of one run or of all?"""
+        ...
 
 
 class Transaction(Reading, Protocol):
@@ -144,11 +218,15 @@ class Transaction(Reading, Protocol):
         """False: this worker was given up by another, its leases are gone."""
         ...
 
-    def workers(self) -> list[WorkerRow]: ...
-
     def bury_worker(self, worker: int) -> int:
-        """Forget a worker; what it had leased is free again. How much that was."""
+        """Forget a worker; what it had leased is free again. How much work that was."""
         ...
+
+    def claim_projections(self, worker: int, limit: int) -> list[Projection]:
+        """The oldest ones, in order; none while another worker has some."""
+        ...
+
+    def delete_projections(self, seqs: Iterable[int]) -> None: ...
 
     def pause(self, flow: str, step: str | None, at: datetime) -> bool:
         """False: it was paused."""
@@ -157,6 +235,22 @@ class Transaction(Reading, Protocol):
     def resume(self, flow: str, step: str | None) -> bool:
         """False: it was not paused."""
         ...
+
+    def lend(self) -> AbstractContextManager[Loan]:
+        """For a handler: what it writes is undone when the block raises. Raises TransactionLost."""
+        ...
+
+    def prune(self, before: datetime, limit: int) -> list[int]:
+        """Delete runs that were closed before then, oldest first; their numbers."""
+        ...
+
+    def prune_definitions(self) -> list[str]:
+        """Delete definitions that no run uses, but for the latest of each flow type; their hashes."""
+        ...
+
+    def import_run(self, run: int, record: RunRecord) -> None: ...
+
+    def import_definition(self, row: DefinitionRow) -> None: ...
 
     def save_definition(self, hash: str, flow: str, path: str, text: str, at: datetime) -> None: ...
 
@@ -178,6 +272,14 @@ class Store(Protocol):
 
     def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
         """Call `on_ring` whenever another process rings; the result ends it."""
+        ...
+
+    def vacuum(self) -> None:
+        """Give back the space of what was deleted; others wait meanwhile."""
+        ...
+
+    def sizes(self) -> tuple[int, int]:
+        """Bytes of the database, and of its log."""
         ...
 
     def close(self) -> None: ...

@@ -13,7 +13,9 @@ from orchestrator.errors import StoreError
 from orchestrator.store.doorbell import Doorbell
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sqlite_file import Upgrade, connect, explain, install
-from orchestrator.store.sqlite_reading import SqliteReading, read_pauses
+from orchestrator.store.sqlite_lending import Lender
+from orchestrator.store.sqlite_reading import read_pauses
+from orchestrator.store.sqlite_upkeep import SqliteSurvey, vacuum
 from orchestrator.store.sqlite_writing import SqliteTransaction
 from orchestrator.store.turnstile import Turnstile
 
@@ -39,6 +41,7 @@ class SqliteStore:
                 self._writer.close()
                 raise
         self._doorbell = Doorbell(self.path)
+        self._lender = Lender()
         self._data_version = 0
         self._epoch = 0
         self._last_run = 0
@@ -70,11 +73,11 @@ class SqliteStore:
             self._last_run = self._writer.execute(STATEMENTS["last_run"]).fetchone()[0]
             self._pauses = read_pauses(self._writer)
         return SqliteTransaction(
-            self._writer, epoch=self._epoch, last_run=self._last_run, pauses=self._pauses
+            self._writer, self._lender, epoch=self._epoch, last_run=self._last_run, pauses=self._pauses
         )
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[SqliteReading]:
+    def reading(self) -> Iterator[SqliteSurvey]:
         with _store_errors(self.path):
             self._require_open()
             try:
@@ -83,10 +86,22 @@ class SqliteStore:
                 reader = connect(self.path)
             try:
                 reader.execute("BEGIN")
-                yield SqliteReading(reader)
+                yield SqliteSurvey(reader)
             finally:
                 reader.execute("ROLLBACK")
                 self._readers.append(reader)
+
+    # --- Upkeep ---
+
+    def vacuum(self) -> None:
+        with self._turn, _store_errors(self.path), self._turnstile:
+            self._require_open()
+            self._data_version = 0
+            vacuum(self._writer)
+
+    def sizes(self) -> tuple[int, int]:
+        log = f"{self.path}-wal"
+        return os.path.getsize(self.path), os.path.getsize(log) if os.path.exists(log) else 0
 
     # --- Waking other processes ---
 

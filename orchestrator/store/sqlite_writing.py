@@ -5,25 +5,30 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
-from itertools import starmap
 
 from orchestrator.core.pauses import Pauses
 from orchestrator.errors import StoreError
-from orchestrator.store.contract import Claimed, Version, WorkerRow
+from orchestrator.store.contract import Claimed, Loan, Projection, Version
 from orchestrator.store.rows import GUARDED, Writes
 from orchestrator.store.sql import STATEMENTS
-from orchestrator.store.sqlite_reading import SqliteReading, read_pauses
+from orchestrator.store.sqlite_lending import Lender
+from orchestrator.store.sqlite_reading import read_pauses
+from orchestrator.store.sqlite_upkeep import SqliteUpkeep
 from orchestrator.store.times import from_micros, to_micros
 
 _ORDER = tuple((name, STATEMENTS[name], name in GUARDED) for name in Writes.__slots__)
 
 
-class SqliteTransaction(SqliteReading):
+class SqliteTransaction(SqliteUpkeep):
     """See contract.Transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, *, epoch: int, last_run: int, pauses: Pauses) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, lender: Lender, *, epoch: int, last_run: int, pauses: Pauses
+    ) -> None:
         super().__init__(connection)
+        self._lender = lender
         self.epoch = epoch
         self.last_run = last_run
         self.pauses = pauses
@@ -75,6 +80,12 @@ class SqliteTransaction(SqliteReading):
         rows = [(run, execution_id, worker) for run, execution_id in executions]
         self._connection.executemany(STATEMENTS["release"], rows)
 
+    def claim_projections(self, worker: int, limit: int) -> list[Projection]:
+        return sorted(Projection(*row) for row in self._all("claim_projections", worker, worker, limit))
+
+    def delete_projections(self, seqs: Iterable[int]) -> None:
+        self._connection.executemany(STATEMENTS["delete_projection"], [(seq,) for seq in seqs])
+
     def pause(self, flow: str, step: str | None, at: datetime) -> bool:
         row = (flow, step or "", to_micros(at))
         is_new = self._connection.execute(STATEMENTS["insert_pause"], row).rowcount == 1
@@ -98,13 +109,14 @@ class SqliteTransaction(SqliteReading):
         cursor = self._connection.execute(STATEMENTS["renew_worker"], (to_micros(alive_until), worker))
         return cursor.rowcount == 1
 
-    def workers(self) -> list[WorkerRow]:
-        return list(starmap(WorkerRow, self._all("all_workers")))
-
     def bury_worker(self, worker: int) -> int:
         count = self._connection.execute(STATEMENTS["release_lost"], (worker,)).rowcount
+        self._connection.execute(STATEMENTS["release_projections"], (worker,))
         self._connection.execute(STATEMENTS["delete_worker"], (worker,))
         return count
+
+    def lend(self) -> AbstractContextManager[Loan]:
+        return self._lender.lend(self._connection)
 
     def save_definition(self, hash: str, flow: str, path: str, text: str, at: datetime) -> None:
         self._connection.execute(STATEMENTS["insert_definition"], (hash, flow, path, text, to_micros(at)))
