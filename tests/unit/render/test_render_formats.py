@@ -16,7 +16,8 @@ from orchestrator.render.style import LAYERS
 from tests.support.drawn_flows import CJK, REVIEW, long_flow, read
 
 ROOT = Path(__file__).parents[3]
-EXAMPLES = sorted((ROOT / "flows").glob("*.flow.yaml"))
+FLOWS = ROOT / "flows"
+EXAMPLES = sorted(FLOWS.rglob("*.flow.yaml"))
 GOLDEN = ROOT / "tests" / "golden" / "dot"
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -24,10 +25,16 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_dot_is_that_of_the_golden_file(path: Path) -> None:
     text = render(load(path), "dot").decode()
-    golden = GOLDEN / path.name.replace(".flow.yaml", ".dot")
+    golden = (GOLDEN / path.relative_to(FLOWS)).with_name(path.name.replace(".flow.yaml", ".dot"))
     if os.environ.get("UPDATE_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
         golden.write_text(text, encoding="utf-8")
     assert text == golden.read_text(encoding="utf-8")
+
+
+def test_every_golden_file_has_its_flow() -> None:
+    names = {path.relative_to(GOLDEN).with_suffix("") for path in GOLDEN.rglob("*.dot")}
+    assert names == {Path(str(path.relative_to(FLOWS)).removesuffix(".flow.yaml")) for path in EXAMPLES}
 
 
 @pytest.mark.parametrize(
