@@ -47,7 +47,7 @@ def open_client(
     settings = resolve_settings(db, flows)
     if not may_create:
         demand_store(settings)
-    with Client(settings.db) as client:
+    with Client(settings.db, attribute_store=settings.attribute_store) as client:
         client.engine.definitions.look_in(FlowPlaces(named_flows(settings)).find)
         yield client
 

@@ -22,6 +22,8 @@ class Settings:
     flows: tuple[Path, ...]
     is_flows_default: bool
     """Nobody named the flows: a missing default directory is no mistake."""
+    attribute_store: str | None = None
+    """Database URL that synced attributes are projected to."""
 
 
 def resolve_settings(
@@ -34,10 +36,13 @@ def resolve_settings(
     environment = os.environ if environment is None else environment
     configured = _read_pyproject(Path.cwd() if directory is None else directory)
     named = list(flows or ()) or _split(environment.get("ORCHESTRATOR_FLOWS")) or _listed(configured)
+    db = db or environment.get("ORCHESTRATOR_DB") or _configured_url(configured, "db") or DEFAULT_DB
     return Settings(
-        db=check_url(db or environment.get("ORCHESTRATOR_DB") or _configured_db(configured) or DEFAULT_DB),
+        db=check_url(db),
         flows=tuple(Path(path) for path in named or [DEFAULT_FLOWS]),
         is_flows_default=not named,
+        attribute_store=environment.get("ORCHESTRATOR_ATTRIBUTE_STORE")
+        or _configured_url(configured, "attribute_store"),
     )
 
 
@@ -66,11 +71,11 @@ def _read_pyproject(directory: Path) -> Mapping[str, Any]:
     return table if isinstance(table, dict) else {}
 
 
-def _configured_db(configured: Mapping[str, Any]) -> str | None:
-    db = configured.get("db")
-    if db is None or isinstance(db, str):
-        return db
-    raise UsageError("pyproject.toml: [tool.orchestrator] db must be text, a database URL")
+def _configured_url(configured: Mapping[str, Any], key: str) -> str | None:
+    url = configured.get(key)
+    if url is None or isinstance(url, str):
+        return url
+    raise UsageError(f"pyproject.toml: [tool.orchestrator] {key} must be text, a database URL")
 
 
 def _listed(configured: Mapping[str, Any]) -> list[str]:

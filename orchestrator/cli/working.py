@@ -45,7 +45,7 @@ def work_on(
     if new is None:
         demand_store(settings)
     prepared = _prepare(new, flows)
-    engine = Engine(settings.db)
+    engine = Engine(settings.db, attribute_store=settings.attribute_store)
     try:
         client = Client(engine, flows=named_flows(settings))
         if prepared is not None:
@@ -96,7 +96,7 @@ def work(
     settings = resolve_settings(db, flows)
     span = parse_span(horizon, "--horizon")
     assert span is not None
-    engine = Engine(settings.db)
+    engine = Engine(settings.db, attribute_store=settings.attribute_store)
     try:
         worker = Worker(engine, flows=named_flows(settings), concurrency=concurrency)
         with _handlers_speak_on_stderr(), _draining(worker):

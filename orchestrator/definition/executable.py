@@ -58,15 +58,10 @@ def _find_transactional(flow: Flow) -> Iterator[Path]:
     yield from ((*handler.path, "transactional") for handler in _handlers(flow) if handler.transactional)
 
 
-def _find_synced(flow: Flow) -> Iterator[Path]:
-    yield from ((*attribute.path, "sync") for attribute in flow.attributes.values() if attribute.sync)
-
-
 FINDERS: dict[str, Finder] = {
     "an RPC": _find_rpcs,
     "a heartbeat": _find_heartbeats,
     "a transactional handler": _find_transactional,
-    "a synced attribute": _find_synced,
 }
 """Shrinks as the engine grows; delete a line when the feature is executed."""
 

@@ -9,8 +9,14 @@ from collections.abc import Mapping
 
 import msgspec
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Of this release; `schema_version` has one row for each version a database has been at."""
+
+SEED_PROJECTIONS = (
+    "INSERT INTO sqlite_sequence (name, seq) "
+    "VALUES ('projections', CAST(strftime('%s', 'now') AS INTEGER) * 1000000)"
+)
+"""Numbers start at the time of making: those of a database that replaces another one are higher than its."""
 
 SQLITE: Mapping[int, tuple[str, ...]] = {
     2: (
@@ -21,6 +27,12 @@ SQLITE: Mapping[int, tuple[str, ...]] = {
         "CREATE UNIQUE INDEX pauses_identity ON pauses (flow, step)",
         "CREATE TABLE marks (name TEXT NOT NULL, value BIGINT NOT NULL)",
         "CREATE UNIQUE INDEX marks_identity ON marks (name)",
+    ),
+    3: (
+        "CREATE TABLE projections (seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, sender BIGINT NOT NULL, "
+        "flow_id TEXT NOT NULL, definition TEXT NOT NULL, body BLOB NOT NULL, worker BIGINT)",
+        "CREATE INDEX projections_claimed ON projections (worker) WHERE worker IS NOT NULL",
+        SEED_PROJECTIONS,
     ),
 }
 """Statements that lead to a version from the one before it; they may call the functions below."""

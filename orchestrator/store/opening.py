@@ -6,6 +6,7 @@ import os
 from urllib.parse import unquote
 
 from orchestrator.errors import StoreError, UsageError
+from orchestrator.store.attribute_store import AttributeStore
 from orchestrator.store.contract import Store
 
 _SQLITE = "sqlite:///"
@@ -17,6 +18,13 @@ def open_store(url: str) -> Store:
     from orchestrator.store.sqlite import SqliteStore
 
     return SqliteStore(path)
+
+
+def open_attribute_store(url: str) -> AttributeStore:
+    """Any database that SQLAlchemy knows; connected to when first written to. Raises UsageError."""
+    from orchestrator.store.attribute_tables import AttributeTables
+
+    return AttributeTables(url)
 
 
 def upgrade_store(url: str) -> tuple[int, int]:

@@ -80,6 +80,7 @@ class Writes:
     delete_all_reports: list[tuple[Any, ...]] = field(default_factory=list)
     delete_reports: list[tuple[Any, ...]] = field(default_factory=list)
     insert_report: list[tuple[Any, ...]] = field(default_factory=list)
+    insert_projection: list[tuple[Any, ...]] = field(default_factory=list)
     insert_history: list[tuple[Any, ...]] = field(default_factory=list)
 
 
@@ -223,6 +224,16 @@ class RunRows:
         self._write_attributes(writes)
         self._write_outputs(writes)
         self._write_rounds(writes)
+
+    def project(self, writes: Writes, synced: frozenset[str]) -> None:
+        """Synced attributes that were written; all of them for a new run and after a time travel."""
+        changed = synced
+        if not self.is_new and not self._is_restored:
+            changed &= {name for name, _ in self._attributes} | self._cleared.keys()
+        if changed:
+            run = self._run
+            body = {n: run.attributes.get(n, run.attribute_maps.get(n)) for n in sorted(changed)}
+            writes.insert_projection.append((self.number, run.flow_id, self.flow.hash, encode_json(body)))
 
     def _rewrite(self, writes: Writes) -> None:
         """After a time travel every row is written anew."""

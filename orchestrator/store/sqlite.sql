@@ -77,6 +77,19 @@ CREATE TABLE pauses (
 -- schema pauses_identity
 CREATE UNIQUE INDEX pauses_identity ON pauses (flow, step)
 
+-- schema projections
+CREATE TABLE projections (
+	seq INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+	sender BIGINT NOT NULL,
+	flow_id TEXT NOT NULL,
+	definition TEXT NOT NULL,
+	body BLOB NOT NULL,
+	worker BIGINT
+)
+
+-- schema projections_claimed
+CREATE INDEX projections_claimed ON projections (worker) WHERE worker IS NOT NULL
+
 -- schema reports
 CREATE TABLE reports (
 	run BIGINT NOT NULL,
@@ -234,6 +247,9 @@ DELETE FROM reports WHERE reports.run = ? AND reports.round = ?
 -- statement delete_all_reports(of_run)
 DELETE FROM reports WHERE reports.run = ?
 
+-- statement insert_projection(sender, flow_id, definition, body)
+INSERT INTO projections (sender, flow_id, definition, body) VALUES (?, ?, ?, ?)
+
 -- statement insert_history(run, version, at, kind, execution_id, body, event)
 INSERT INTO history (run, version, at, kind, execution_id, body, event) VALUES (?, ?, ?, ?, ?, ?, ?)
 
@@ -374,12 +390,36 @@ FROM json_each(?) AS anon_2))) AND (steps.worker IS NOT NULL OR NOT (EXISTS (SEL
 FROM runs, pauses
 WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
 
+-- statement claim_projections(claimer, claimer, limit)
+UPDATE projections SET worker=? WHERE projections.seq IN (SELECT projections.seq
+FROM projections
+WHERE NOT (EXISTS (SELECT *
+FROM projections
+WHERE projections.worker != ?)) ORDER BY projections.seq
+ LIMIT ? OFFSET 0) RETURNING seq, sender, flow_id, definition, body
+
+-- statement delete_projection(of_seq)
+DELETE FROM projections WHERE projections.seq = ?
+
+-- statement release_projections(holder)
+UPDATE projections SET worker=NULL WHERE projections.worker = ?
+
+-- statement has_projections()
+SELECT EXISTS (SELECT *
+FROM projections
+WHERE projections.seq > 0) AS anon_1
+
+-- statement has_projections_of(of_run)
+SELECT EXISTS (SELECT *
+FROM projections
+WHERE projections.sender = ?) AS anon_1
+
 -- statement insert_definition(hash, flow, path, text, stored_at)
-INSERT INTO definitions (hash, flow, path, text, stored_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+INSERT INTO definitions (hash, flow, path, text, stored_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET stored_at = excluded.stored_at
 
 -- statement definition_names()
 SELECT definitions.flow, definitions.hash
-FROM definitions ORDER BY definitions.stored_at
+FROM definitions ORDER BY definitions.stored_at, rowid
 
 -- statement definition(of_hash)
 SELECT definitions.path, definitions.text
@@ -396,9 +436,157 @@ INSERT INTO pauses (flow, step, paused_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHI
 -- statement delete_pause(of_flow, of_step)
 DELETE FROM pauses WHERE pauses.flow = ? AND pauses.step = ?
 
+-- statement prunable_runs(before, limit)
+SELECT runs.run
+FROM runs
+WHERE runs.closed_at < ? ORDER BY runs.run
+ LIMIT ? OFFSET 0
+
+-- statement prunable_count(before)
+SELECT count(*) AS count_1
+FROM runs
+WHERE runs.closed_at < ?
+
+-- statement mark(name, value)
+INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = max(marks.value, excluded.value)
+
+-- statement delete_unused_definitions()
+DELETE FROM definitions WHERE (definitions.hash NOT IN (SELECT runs.definition
+FROM runs)) AND (EXISTS (SELECT *
+FROM definitions AS successor
+WHERE successor.flow = definitions.flow AND successor.stored_at > definitions.stored_at)) RETURNING hash
+
+-- statement run_counts()
+SELECT runs.status, count(*) AS count_1
+FROM runs GROUP BY runs.status ORDER BY runs.status
+
+-- statement oldest_runs()
+SELECT min(CASE WHEN (runs.closed_at IS NULL) THEN runs.started_at END) AS min_1, min(runs.closed_at) AS min_2
+FROM runs
+
+-- statement work_counts(now)
+SELECT count(CASE WHEN (steps.worker IS NOT NULL) THEN 1 END) AS count_1, count(CASE WHEN (steps.worker IS NULL AND steps.due_at <= ?) THEN 1 END) AS count_2
+FROM steps
+
+-- statement row_counts()
+SELECT 'definitions', count(*) AS count_1
+FROM definitions UNION ALL SELECT 'history', count(*) AS count_2
+FROM history UNION ALL SELECT 'messages', count(*) AS count_3
+FROM messages UNION ALL SELECT 'steps', count(*) AS count_4
+FROM steps
+
+-- statement runs_of(of_flow_id)
+SELECT runs.run
+FROM runs
+WHERE runs.flow_id = ? ORDER BY runs.run
+
+-- statement all_runs()
+SELECT runs.run
+FROM runs ORDER BY runs.run
+
+-- statement all_definitions()
+SELECT definitions.hash, definitions.flow, definitions.path, definitions.text, definitions.stored_at
+FROM definitions ORDER BY definitions.stored_at
+
 -- statement insert_schema_version(version, installed_at)
 INSERT INTO schema_version (version, installed_at) VALUES (?, ?)
 
 -- statement installed_version()
 SELECT max(schema_version.version) AS max_1
 FROM schema_version
+
+-- statement prune_attributes(runs)
+DELETE FROM attributes WHERE attributes.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement export_attributes(of_run)
+SELECT attributes.name, attributes.is_map, attributes."key", attributes.value
+FROM attributes
+WHERE attributes.run = ? ORDER BY rowid
+
+-- statement import_attributes(run, name, is_map, key, value)
+INSERT INTO attributes (run, name, is_map, "key", value) VALUES (?, ?, ?, ?, ?)
+
+-- statement prune_history(runs)
+DELETE FROM history WHERE history.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement export_history(of_run)
+SELECT history.version, history.at, history.kind, history.execution_id, history.body, history.event
+FROM history
+WHERE history.run = ? ORDER BY rowid
+
+-- statement import_history(run, version, at, kind, execution_id, body, event)
+INSERT INTO history (run, version, at, kind, execution_id, body, event) VALUES (?, ?, ?, ?, ?, ?, ?)
+
+-- statement prune_messages(runs)
+DELETE FROM messages WHERE messages.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement export_messages(of_run)
+SELECT messages.seq, messages.channel, messages."key", messages.value
+FROM messages
+WHERE messages.run = ? ORDER BY rowid
+
+-- statement import_messages(run, seq, channel, key, value)
+INSERT INTO messages (run, seq, channel, "key", value) VALUES (?, ?, ?, ?, ?)
+
+-- statement prune_outputs(runs)
+DELETE FROM outputs WHERE outputs.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement export_outputs(of_run)
+SELECT outputs.position, outputs.body
+FROM outputs
+WHERE outputs.run = ? ORDER BY rowid
+
+-- statement import_outputs(run, position, body)
+INSERT INTO outputs (run, position, body) VALUES (?, ?, ?)
+
+-- statement prune_reports(runs)
+DELETE FROM reports WHERE reports.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement export_reports(of_run)
+SELECT reports.round, reports.position, reports.branch, reports.value
+FROM reports
+WHERE reports.run = ? ORDER BY rowid
+
+-- statement import_reports(run, round, position, branch, value)
+INSERT INTO reports (run, round, position, branch, value) VALUES (?, ?, ?, ?, ?)
+
+-- statement prune_rounds(runs)
+DELETE FROM rounds WHERE rounds.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement export_rounds(of_run)
+SELECT rounds.round, rounds."join", rounds.branch_count, rounds.counting, rounds.missed, rounds.members, rounds.is_cancelled
+FROM rounds
+WHERE rounds.run = ? ORDER BY rowid
+
+-- statement import_rounds(run, round, join, branch_count, counting, missed, members, is_cancelled)
+INSERT INTO rounds (run, round, "join", branch_count, counting, missed, members, is_cancelled) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+
+-- statement prune_runs(runs)
+DELETE FROM runs WHERE runs.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement export_runs(of_run)
+SELECT runs.flow_id, runs.is_latest, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at, runs.input, runs.state, runs.error
+FROM runs
+WHERE runs.run = ? ORDER BY rowid
+
+-- statement import_runs(run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error)
+INSERT INTO runs (run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- statement prune_steps(runs)
+DELETE FROM steps WHERE steps.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement export_steps(of_run)
+SELECT steps.execution_id, steps.step, steps.phase, steps.attempt, steps.due_at, steps.worker, steps.is_lost, steps.body
+FROM steps
+WHERE steps.run = ? ORDER BY rowid
+
+-- statement import_steps(run, execution_id, step, phase, attempt, due_at, worker, is_lost, body)
+INSERT INTO steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)

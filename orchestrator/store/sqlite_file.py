@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from orchestrator.errors import StoreError
-from orchestrator.store.migrations import FUNCTIONS, SCHEMA_VERSION, SQLITE
+from orchestrator.store.migrations import FUNCTIONS, SCHEMA_VERSION, SEED_PROJECTIONS, SQLITE
 from orchestrator.store.sql import SCHEMA, STATEMENTS
 from orchestrator.store.times import to_micros
 
@@ -40,7 +40,8 @@ def install(connection: sqlite3.Connection, path: str, *, upgrades: bool = False
     is_empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if application_id == 0 and is_empty:
         connection.execute("PRAGMA journal_mode=WAL")
-        _commit(connection, (f"PRAGMA application_id={_APPLICATION_ID}", *SCHEMA), SCHEMA_VERSION)
+        statements = (f"PRAGMA application_id={_APPLICATION_ID}", *SCHEMA, SEED_PROJECTIONS)
+        _commit(connection, statements, SCHEMA_VERSION)
         return Upgrade(0, SCHEMA_VERSION)
     if application_id != _APPLICATION_ID:
         raise StoreError(

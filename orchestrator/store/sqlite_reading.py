@@ -90,6 +90,10 @@ class SqliteReading:
     def find_pauses(self) -> Pauses:
         return read_pauses(self._connection)
 
+    def is_projecting(self, run: int | None = None) -> bool:
+        row = self._row("has_projections") if run is None else self._row("has_projections_of", run)
+        return bool(row[0])
+
     def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(STATEMENTS[name], parameters).fetchall()
 

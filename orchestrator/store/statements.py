@@ -14,6 +14,7 @@ from sqlalchemy import (
     Executable,
     and_,
     bindparam,
+    case,
     delete,
     exists,
     func,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    union_all,
     update,
 )
 from sqlalchemy.dialects import sqlite
@@ -38,6 +40,7 @@ from orchestrator.store.tables import (
     messages,
     outputs,
     pauses,
+    projections,
     reports,
     rounds,
     runs,
@@ -94,6 +97,20 @@ _HEAD = (
     runs.c.closed_at,
 )
 _set_attribute = sqlite_insert(attributes)
+_set_definition = sqlite_insert(definitions)
+_oldest_projections = (
+    select(projections.c.seq)
+    .where(~exists().where(projections.c.worker != b("claimer")))
+    .order_by(projections.c.seq)
+    .limit(b("limit"))
+    .offset(ZERO)
+    .correlate(None)
+)
+_mark = sqlite_insert(marks).values(name=b("name"), value=b("value"))
+_successor = definitions.alias("successor")
+_HAS_SUCCESSOR = exists().where(
+    _successor.c.flow == definitions.c.flow, _successor.c.stored_at > definitions.c.stored_at
+)
 
 STATEMENTS: dict[str, Executable] = {
     # One commit: the run first (its guard orders everything else), history last.
@@ -160,6 +177,9 @@ STATEMENTS: dict[str, Executable] = {
     "insert_report": insert(reports),
     "delete_reports": delete(reports).where(reports.c.run == b("of_run"), reports.c.round == b("of_round")),
     "delete_all_reports": delete(reports).where(reports.c.run == b("of_run")),
+    "insert_projection": insert(projections).values(
+        sender=b("sender"), flow_id=b("flow_id"), definition=b("definition"), body=b("body")
+    ),
     "insert_history": insert(history),
     # Work and leases.
     "claim": _due(),
@@ -249,17 +269,79 @@ STATEMENTS: dict[str, Executable] = {
             ),
         )
     ),
+    # Projections of attributes.
+    "claim_projections": update(projections)
+    .where(projections.c.seq.in_(_oldest_projections))
+    .values(worker=b("claimer"))
+    .returning(
+        projections.c.seq,
+        projections.c.sender,
+        projections.c.flow_id,
+        projections.c.definition,
+        projections.c.body,
+    ),
+    "delete_projection": delete(projections).where(projections.c.seq == b("of_seq")),
+    "release_projections": update(projections)
+    .where(projections.c.worker == b("holder"))
+    .values(worker=null()),
+    "has_projections": select(exists().where(projections.c.seq > ZERO)),
+    "has_projections_of": select(exists().where(projections.c.sender == b("of_run"))),
     # Definitions.
-    "insert_definition": sqlite_insert(definitions).on_conflict_do_nothing(),
-    "definition_names": select(definitions.c.flow, definitions.c.hash).order_by(definitions.c.stored_at),
+    "insert_definition": _set_definition.on_conflict_do_update(
+        index_elements=[definitions.c.hash], set_={"stored_at": _set_definition.excluded.stored_at}
+    ),
+    "definition_names": select(definitions.c.flow, definitions.c.hash).order_by(
+        definitions.c.stored_at, literal_column("rowid")
+    ),
     "definition": select(definitions.c.path, definitions.c.text).where(definitions.c.hash == b("of_hash")),
     # Pauses.
     "all_pauses": select(pauses.c.flow, pauses.c.step),
     "insert_pause": sqlite_insert(pauses).on_conflict_do_nothing(),
     "delete_pause": delete(pauses).where(pauses.c.flow == b("of_flow"), pauses.c.step == b("of_step")),
+    # Upkeep.
+    "prunable_runs": select(runs.c.run)
+    .where(runs.c.closed_at < b("before"))
+    .order_by(runs.c.run)
+    .limit(b("limit"))
+    .offset(ZERO),
+    "prunable_count": select(func.count()).select_from(runs).where(runs.c.closed_at < b("before")),
+    "mark": _mark.on_conflict_do_update(
+        index_elements=[marks.c.name], set_={"value": func.max(marks.c.value, _mark.excluded.value)}
+    ),
+    "delete_unused_definitions": delete(definitions)
+    .where(definitions.c.hash.not_in(select(runs.c.definition)), _HAS_SUCCESSOR)
+    .returning(definitions.c.hash),
+    "run_counts": select(runs.c.status, func.count()).group_by(runs.c.status).order_by(runs.c.status),
+    "oldest_runs": select(
+        func.min(case((runs.c.closed_at.is_(None), runs.c.started_at))), func.min(runs.c.closed_at)
+    ),
+    "work_counts": select(
+        func.count(case((steps.c.worker.is_not(None), ONE))),
+        func.count(case((and_(steps.c.worker.is_(None), steps.c.due_at <= b("now")), ONE))),
+    ),
+    "row_counts": union_all(
+        *(
+            select(literal_column(f"'{table.name}'"), func.count()).select_from(table)
+            for table in (definitions, history, messages, steps)
+        )
+    ),
+    "runs_of": select(runs.c.run).where(runs.c.flow_id == b("of_flow_id")).order_by(runs.c.run),
+    "all_runs": select(runs.c.run).order_by(runs.c.run),
+    "all_definitions": select(definitions).order_by(definitions.c.stored_at),
     "insert_schema_version": insert(schema_version),
     "installed_version": select(func.max(schema_version.c.version)),
 }
+
+RUN_TABLES = tuple(table for table in METADATA.sorted_tables if "run" in table.c)
+"""Whose rows belong to a run."""
+for _table in RUN_TABLES:
+    STATEMENTS[f"prune_{_table.name}"] = delete(_table).where(_in_json(_table.c.run, "runs"))
+    STATEMENTS[f"export_{_table.name}"] = (
+        select(*(column for column in _table.c if column.name != "run"))
+        .where(_table.c.run == b("of_run"))
+        .order_by(literal_column("rowid"))
+    )
+    STATEMENTS[f"import_{_table.name}"] = insert(_table)
 
 
 def compile_sqlite() -> str:

@@ -147,6 +147,21 @@ history = Table(
 """`event`: what a client did, kept so that a time travel can do it again; else null."""
 Index("history_identity", history.c.run, history.c.version, unique=True)
 
+projections = Table(
+    "projections",
+    METADATA,
+    Column("seq", Integer, primary_key=True),
+    Column("sender", BigInteger, nullable=False),
+    Column("flow_id", Text, nullable=False),
+    Column("definition", Text, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("worker", BigInteger),
+    sqlite_autoincrement=True,
+)
+"""Values of synced attributes that an attribute store has not got yet, in commit order. `sender`: the run."""
+_is_claimed = projections.c.worker.is_not(None)
+Index("projections_claimed", projections.c.worker, sqlite_where=_is_claimed, postgresql_where=_is_claimed)
+
 workers = Table(
     "workers",
     METADATA,

@@ -16,6 +16,7 @@ from orchestrator.engine.batch import Batch
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
+from orchestrator.store.attribute_store import AttributeStore
 from orchestrator.store.sqlite import SqliteStore
 
 PATIENCE = 20.0
@@ -65,10 +66,10 @@ class Gate:
 class Kit:
     """One store, one engine, its client; workers on demand."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, attribute_store: AttributeStore | None = None) -> None:
         self.clock = VirtualClock()
         self.path = str(path / "runs.db")
-        self.engine = Engine(self.path, clock=self.clock)
+        self.engine = Engine(self.path, clock=self.clock, attribute_store=attribute_store)
         self.clock.tell(self.engine)
         self.client = Client(self.engine)
         self.differences: list[str] = []

@@ -32,13 +32,6 @@ def test_a_feature_that_is_not_executable_yet_is_named_where_it_is(
     assert (problem.span.line, problem.span.column) == place
 
 
-def test_synced_attributes_are_not_executable_yet() -> None:
-    flow, _ = parse("flow: F\nattributes: {n: {type: integer, sync: true}}\n", "x.flow.yaml")
-    assert flow is not None
-    (problem,) = check_executable(flow)
-    assert problem.message.startswith("a synced attribute")
-
-
 def test_everything_else_is_executable() -> None:
     flow, problems = parse(
         HEAD
