@@ -18,16 +18,23 @@ def paint_run(run: Mapping[str, Any], commits: Iterable[Mapping[str, Any]], now:
     """Ended executions from history, active ones as `describe` shows them."""
     marks: dict[str, Counter[tuple[MarkState, str]]] = {}
     taken: Counter[str] = Counter()
+    open_ids: dict[str, None] = {}
     for commit in commits:
         for change in commit.get("changes", ()):
+            if change["change"] == "step_queued":
+                open_ids[f"{change['execution']['step']}-{change['execution']['number']}"] = None
             if change["change"] != "step_ended":
                 continue
+            open_ids.pop(change["execution_id"], None)
             step = step_of(change["execution_id"])
             failure = change.get("failure")
             text = f"{failure['type']}: {failure['message']}" if failure else ""
             marks.setdefault(step, Counter())[ENDS[change["how"]], text] += 1
             if change.get("decision"):
                 taken[f"{step}/{change['decision']}"] += 1
+    if run["status"] != "RUNNING":
+        for execution_id in open_ids:  # They ended with the run.
+            marks.setdefault(step_of(execution_id), Counter())[MarkState.CANCELLED, ""] += 1
     for execution in run["active"]:
         marks.setdefault(execution["step"], Counter())[_active_mark(execution, now)] += 1
     return RunOverlay(

@@ -27,7 +27,7 @@ from orchestrator.graph.query import read_names, with_otherwise
 from orchestrator.render.cards import Card, Entry, Row, Tap
 from orchestrator.render.effect_rows import EffectWriter, handler_entries, lock_entries, option_entries
 from orchestrator.render.metrics import shorten, wrap
-from orchestrator.render.overlay import MarkState, RunOverlay
+from orchestrator.render.overlay import Mark, MarkState, RunOverlay
 from orchestrator.render.style import NAME_SIZE, SMALL_SIZE, TEXT_SIZE, WRAP_WIDTH
 from orchestrator.render.wait_rows import wait_entries
 
@@ -171,14 +171,7 @@ class Pen:
         for number, mark in enumerate(self._overlay.marks.get(name, ())):
             if mark.state is MarkState.DONE and not mark.text:
                 continue
-            count = f"{mark.count} " if mark.count > 1 else ""
-            lines = wrap(
-                f"{count}{mark.state}" + (f": {mark.text}" if mark.text else ""),
-                WRAP_WIDTH,
-                SMALL_SIZE,
-                600,
-                4,
-            )
+            lines = wrap(_mark_text(mark), WRAP_WIDTH, SMALL_SIZE, 600, 4)
             tone = "failed_run" if mark.state is MarkState.FAILED else mark.state.value
             entries = tuple(Entry(line, tone, SMALL_SIZE, 600) for line in lines)
             rows.append(Row("status", entries, f"s{number}", tone, title=mark.text))
@@ -211,6 +204,7 @@ class Pen:
                     f"×{taken}" if taken else "",
                     is_final=bool(tone),
                     is_choice=is_choice,
+                    is_faded=self._overlay is not None and self._overlay.is_passed_by(name, suffix),
                 )
             )
         return rows
@@ -235,6 +229,14 @@ class Pen:
                 Entry(f"cancel the round of {decision.cancel_round}", "muted", SMALL_SIZE, icon="cancel")
             )
         return entries + _outcome_entries(decision)
+
+
+def _mark_text(mark: Mark) -> str:
+    """The badge tells how many are done."""
+    if mark.state is MarkState.DONE:
+        return mark.text
+    count = f"{mark.count} " if mark.count > 1 else ""
+    return f"{count}{mark.state}" + (f": {mark.text}" if mark.text else "")
 
 
 def _guard_text(decisions: Sequence[Decision], index: int, is_otherwise: bool) -> str:

@@ -69,7 +69,8 @@ class Row:
     """Ends the branch or the run: drawn with a bar in its tone."""
     is_choice: bool = False
     """One of several decisions that exclude each other."""
-    opacity: float = 1
+    is_faded: bool = False
+    """Run overlay: a decision that was passed by."""
 
     @property
     def height(self) -> float:
@@ -137,6 +138,8 @@ class Link:
     label: str = ""
     title: str = ""
     is_parallel: bool = False
+    is_faded: bool = False
+    """Run overlay: never taken."""
 
 
 @dataclass(frozen=True, slots=True)

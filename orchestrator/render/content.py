@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from orchestrator.definition.model import Attribute, Channel, Decision, Flow, Join
 from orchestrator.graph.query import movements_of, next_steps, steps_in_reading_order, with_otherwise
@@ -25,7 +26,7 @@ def compose(flow: Flow, layers: frozenset[str], overlay: RunOverlay | None = Non
         name=flow.name,
         description=flow.description,
         cards=tuple(cards),
-        links=tuple(_links(flow)) if is_controlled else (),
+        links=tuple(_faded(_links(flow), cards)) if is_controlled else (),
         rails=tuple(_rails(flow, layers, cards, overlay)),
         routes=tuple(_routes(flow)),
         status=overlay.title if overlay else "",
@@ -65,6 +66,12 @@ def _links_of(card: str, name: str, decisions: Sequence[Decision], kind: str) ->
                 )
             )
     return links
+
+
+def _faded(links: Sequence[Link], cards: Sequence[Card]) -> list[Link]:
+    """Arrows look like the decisions that they leave."""
+    faded = {(card.ref, row.port) for card in cards for row in card.rows if row.is_faded}
+    return [replace(link, is_faded=(link.source, link.port) in faded) for link in links]
 
 
 def port_of(suffix: str) -> str:

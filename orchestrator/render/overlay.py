@@ -46,6 +46,14 @@ class RunOverlay:
         states = [mark.state for mark in self.marks.get(step, ()) if mark.count > 0]
         return min(states, key=_URGENCY.index, default=None)
 
+    def is_passed_by(self, owner: str, suffix: str) -> bool:
+        """True when others of the owner's decisions were taken, or could have been, and this one never."""
+        if self.taken.get(f"{owner}/{suffix}", 0):
+            return False
+        if owner in self.marks:
+            return self.done_count(owner) > 0
+        return any(name.startswith(f"{owner}/") for name in self.taken)
+
     def done_count(self, step: str) -> int:
         return sum(mark.count for mark in self.marks.get(step, ()) if mark.state is MarkState.DONE)
 

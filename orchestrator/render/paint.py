@@ -17,6 +17,7 @@ from orchestrator.render.wires import route
 
 MARGIN = 28.0
 TITLE_SIZE = 20.0
+_STATUS_TONES = {"COMPLETED": "done", "FAILED": "failed_run", "CANCELED": "cancelled", "TERMINATED": "cancelled"}
 
 
 @dataclass(slots=True)
@@ -82,7 +83,8 @@ def _paint_title(diagram: Diagram, theme: Theme, bounds: Bounds) -> Group:
     room = max(bounds.right - bounds.left, 420)
     lines += [(line, 12.0, 400, theme.muted) for line in wrap(diagram.description, room, 12)]
     if diagram.status:
-        lines += [(line, 12.0, 600, theme.line("active")) for line in wrap(diagram.status, room, 12, 600)]
+        tone = _STATUS_TONES.get(diagram.status.rpartition(" ")[2], "active")
+        lines += [(line, 12.0, 600, theme.line(tone)) for line in wrap(diagram.status, room, 12, 600)]
     y = bounds.top - 22 - sum(size * 1.4 for _, size, _, _ in lines[1:])
     x = bounds.left
     bounds.include(x, y - TITLE_SIZE)
@@ -114,7 +116,7 @@ def _paint_curve(curve: Curve, state: str, theme: Theme) -> Group:
         css=f"link {curve.link.kind}",
         title=curve.link.title,
         ref=curve.link.ref,
-        opacity=0.35 if state == "unreached" else 1,
+        opacity=0.35 if state == "unreached" or curve.link.is_faded else 1,
     )
 
 

@@ -67,9 +67,11 @@ def _paint_row(row: Row, box: Box, ends: tuple[bool, bool], theme: Theme) -> Gro
         )
         children.append(bar)
     y = box.y + row.padding
+    entries: list[Shape] = []
     for entry in row.entries:
-        children += _paint_entry(entry, box.x + PADDING_X + row.gutter, y, area, theme)
+        entries += _paint_entry(entry, box.x + PADDING_X + row.gutter, y, area, theme)
         y += entry.height
+    children += [Group(children=tuple(entries), opacity=0.45)] if row.is_faded else entries
     if row.badge:
         children += _paint_badge(row.badge, box, theme)
     css = f"row {row.kind} {row.tone}".strip()

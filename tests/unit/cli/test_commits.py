@@ -87,3 +87,11 @@ def test_a_run_is_painted_from_its_history_and_what_is_active() -> None:
     )
     assert overlay.taken == {"A/2": 1}
     assert overlay.queued == {"c": 1}
+
+
+def test_what_a_closing_run_left_open_is_painted_as_cancelled() -> None:
+    run = {"flow_id": "r-1", "status": "FAILED", "active": [], "channels": {}}
+    assert paint_run(run, COMMITS, NOW).marks["B"] == (
+        Mark(MarkState.FAILED, 1, "OSError: disk full"),
+        Mark(MarkState.CANCELLED, 1),
+    )

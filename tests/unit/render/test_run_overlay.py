@@ -71,3 +71,16 @@ def test_other_text_formats_show_the_run_too() -> None:
     assert "2 queued" in render(flow, "dot", overlay=OVERLAY).decode()
     assert "class SaveContractEdit" not in render(flow, "mermaid").decode()
     assert "class step_SaveContractEdit failed" in render(flow, "mermaid", overlay=OVERLAY).decode()
+
+
+def test_decisions_passed_by_are_faded_with_their_arrows() -> None:
+    overlay = RunOverlay(marks={"EditContract": (Mark(MarkState.DONE),)}, taken={"EditContract/1": 1})
+    root = ET.fromstring(render(load(FLOW), "svg", overlay=overlay))
+    groups = {
+        (group.attrib["data-ref"], group.attrib["class"].split()[0]): group
+        for group in root.iter(f"{SVG}g")
+        if group.attrib.get("data-ref", "").startswith("decision:EditContract/")
+    }
+    assert groups["decision:EditContract/2", "link"].attrib["opacity"] == "0.35"
+    assert groups["decision:EditContract/2", "row"].find(f"{SVG}g[@opacity]") is not None
+    assert groups["decision:EditContract/1", "row"].find(f"{SVG}g[@opacity]") is None
