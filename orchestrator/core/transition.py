@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from orchestrator.core.changes import Change, WatcherAdded
 from orchestrator.core.deadlines import reach_deadline
 from orchestrator.core.decisions import apply_decision, plan_decision
@@ -272,6 +274,8 @@ def _fail_attempt(draft: Draft, event: Event, failure: Failure) -> None:
     assert isinstance(event, WaitForSucceeded | ExecuteSucceeded | LocksRequested)
     execution = draft.execution(event.execution_id)
     assert execution is not None
+    if isinstance(event, LocksRequested):
+        failure = replace(failure, has_started=False)  # it was not handed out (rule 155)
     _fail_method(draft, execution, failure)
 
 

@@ -278,7 +278,8 @@ def test_four_conditions_of_one_wait_share_a_channel_and_unread_messages_stay_li
           Wait:
             wait_for: {all_of: [{channel: box}, {channel: box}, {channel: box}, {channel: box}]}
             execute: act
-            graceful_complete: ${[wait.box.message, wait.box_2.message, wait.box_3.message, wait.box_4.message]}
+            let: {taken: "${[wait.box, wait.box_2, wait.box_3, wait.box_4]}"}
+            graceful_complete: ${taken.map(one, one.message)}
         """
     )
     sizes: list[int] = []
