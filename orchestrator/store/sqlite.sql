@@ -452,7 +452,8 @@ INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET v
 
 -- statement delete_unused_definitions()
 DELETE FROM definitions WHERE (definitions.hash NOT IN (SELECT runs.definition
-FROM runs)) AND (EXISTS (SELECT *
+FROM runs)) AND (definitions.hash NOT IN (SELECT projections.definition
+FROM projections)) AND (EXISTS (SELECT *
 FROM definitions AS successor
 WHERE successor.flow = definitions.flow AND successor.stored_at > definitions.stored_at)) RETURNING hash
 

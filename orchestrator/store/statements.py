@@ -309,7 +309,11 @@ STATEMENTS: dict[str, Executable] = {
         index_elements=[marks.c.name], set_={"value": func.max(marks.c.value, _mark.excluded.value)}
     ),
     "delete_unused_definitions": delete(definitions)
-    .where(definitions.c.hash.not_in(select(runs.c.definition)), _HAS_SUCCESSOR)
+    .where(
+        definitions.c.hash.not_in(select(runs.c.definition)),
+        definitions.c.hash.not_in(select(projections.c.definition)),
+        _HAS_SUCCESSOR,
+    )
     .returning(definitions.c.hash),
     "run_counts": select(runs.c.status, func.count()).group_by(runs.c.status).order_by(runs.c.status),
     "oldest_runs": select(

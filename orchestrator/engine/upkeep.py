@@ -1,0 +1,122 @@
+"""Caring for a store: what is in it, deleting runs that closed long ago, giving space back."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import datetime, timedelta
+
+from orchestrator.definition.model import Json
+from orchestrator.engine import leases
+from orchestrator.engine.describe import time_text
+from orchestrator.engine.engine import Engine
+from orchestrator.errors import StoreError, UsageError
+from orchestrator.store.contract import Transaction
+
+log = logging.getLogger("orchestrator.engine")
+
+_RUNS_AT_A_TIME = 100
+_LOOK_EVERY = timedelta(hours=1)
+
+
+def survey(engine: Engine) -> dict[str, Json]:
+    """What `db status` shows."""
+    now = engine.clock.now()
+    file_bytes, log_bytes = engine.store.sizes()
+    with engine.store.reading() as reading:
+        found = reading.statistics(now)
+        pauses = reading.find_pauses()
+        workers = reading.workers()
+    return {
+        "db": engine.store.url,
+        "schema_version": found.schema_version,
+        "file_bytes": file_bytes,
+        "wal_bytes": log_bytes,
+        "free_bytes": found.free_bytes,
+        "runs": dict(found.run_counts),
+        "rows": dict(found.row_counts),
+        "oldest_running_at": time_text(found.oldest_running_at),
+        "oldest_closed_at": time_text(found.oldest_closed_at),
+        "workers": sum(not leases.is_dead(worker, now) for worker in workers),
+        "leased": found.leased_count,
+        "due": found.due_count,
+        "paused": sorted(f"{flow}/{step}" if step else flow for flow, step in pauses.targets),
+    }
+
+
+def cut_of(engine: Engine, older_than: timedelta) -> datetime:
+    """Runs that were closed before then are old."""
+    if older_than < timedelta():
+        raise UsageError(f"runs are kept for a span of time, not {older_than}")
+    return engine.clock.now() - older_than
+
+
+def count_old(engine: Engine, before: datetime) -> int:
+    with engine.store.reading() as reading:
+        return reading.count_prunable(before)
+
+
+def prune_some(engine: Engine, before: datetime) -> int:
+    """Delete a few of the oldest runs that were closed before then, in one transaction; how many."""
+    pruned: list[int] = []
+
+    def prune(transaction: Transaction, _: datetime) -> None:
+        pruned.extend(transaction.prune(before, _RUNS_AT_A_TIME))
+        cache = engine.committer.runs.cache
+        for number in pruned:
+            if (entry := cache.get(number)) is not None:
+                cache.drop(entry)
+
+    engine.committer.exclusively(prune, "prune")
+    return len(pruned)
+
+
+def prune_definitions(engine: Engine) -> int:
+    """Delete definitions that no run uses, but for the latest of each flow type; how many."""
+    pruned: list[str] = []
+
+    def prune(transaction: Transaction, _: datetime) -> None:
+        pruned.extend(transaction.prune_definitions())
+
+    engine.committer.exclusively(prune, "prune")
+    engine.definitions.forget_stored(pruned)
+    return len(pruned)
+
+
+class Retention:
+    """A thread that deletes runs some time after they were closed; many workers may have one."""
+
+    def __init__(self, engine: Engine, span: timedelta) -> None:
+        self._engine = engine
+        self._span = span
+        self._stop_asked = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="retention", daemon=True)
+        cut_of(engine, span)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """What is being deleted is finished."""
+        self._stop_asked.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._tidy()
+            except StoreError as error:
+                log.warning("old runs could not be deleted: %s", error)
+            if self._stop_asked.wait(_LOOK_EVERY.total_seconds()):
+                return
+
+    def _tidy(self) -> None:
+        before = cut_of(self._engine, self._span)
+        count = 0
+        while found := prune_some(self._engine, before):
+            count += found
+            if self._stop_asked.is_set():
+                break
+        if count:
+            prune_definitions(self._engine)
+            log.info("deleted %d runs that were closed before %s", count, time_text(before))
