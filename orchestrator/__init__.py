@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from orchestrator.binding.context import Context
-    from orchestrator.binding.waits import all_of, any_combination_of, any_of, choose, skip, until
+    from orchestrator.binding.waits import (
+        Choice,
+        Wait,
+        all_of,
+        any_combination_of,
+        any_of,
+        choose,
+        skip,
+        until,
+    )
     from orchestrator.definition.catalogue import Catalogue, load
     from orchestrator.engine.client import Client
     from orchestrator.engine.engine import Engine
@@ -31,6 +40,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AlreadyStarted",
     "Catalogue",
+    "Choice",
     "Client",
     "Context",
     "DefinitionInvalid",
@@ -41,6 +51,7 @@ __all__ = [
     "OrchestratorError",
     "Rejected",
     "RetryAfter",
+    "Wait",
     "WaitTimeout",
     "Worker",
     "all_of",
@@ -54,7 +65,16 @@ __all__ = [
 
 _HOMES = {
     "orchestrator.binding.context": ("Context",),
-    "orchestrator.binding.waits": ("choose", "until", "any_of", "all_of", "any_combination_of", "skip"),
+    "orchestrator.binding.waits": (
+        "Choice",
+        "Wait",
+        "choose",
+        "until",
+        "any_of",
+        "all_of",
+        "any_combination_of",
+        "skip",
+    ),
     "orchestrator.definition.catalogue": ("Catalogue", "load"),
     "orchestrator.engine.client": ("Client",),
     "orchestrator.engine.engine": ("Engine",),

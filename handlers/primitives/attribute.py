@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator import Context, skip
+from orchestrator import Context, Wait, skip
 
 
-def authorize_payment(ctx: Context, order: str) -> object:
+def authorize_payment(ctx: Context, order: str) -> Wait:
     """A real one asks the bank to put the money aside. There is nothing to wait for afterwards."""
     ctx.logger.info("the payment of order %s is authorized", order)
     return skip()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator import Context, choose
+from orchestrator import Choice, Context, choose
 
 
-def process_batches(ctx: Context, batch_count: int) -> object:
+def process_batches(ctx: Context, batch_count: int) -> Choice:
     """Go on after the last batch that an earlier attempt reported."""
     for number in range(ctx.last_heartbeat or 0, batch_count):
         if ctx.cancelled:

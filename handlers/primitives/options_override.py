@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from orchestrator import Wait
 
-def find_what_to_wait_for() -> object:
+
+def find_what_to_wait_for() -> Wait:
     raise LookupError("nothing to wait for")

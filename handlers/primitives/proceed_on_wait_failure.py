@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator import Context, until
+from orchestrator import Context, Wait, until
 
 
-def ask_partner(ctx: Context, question: str) -> object:
+def ask_partner(ctx: Context, question: str) -> Wait:
     _send(f"{question} (please reply to {ctx.flow_id})")
     return until("reply")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from orchestrator import NonRetryable, all_of, any_combination_of, any_of
+from orchestrator import NonRetryable, Wait, all_of, any_combination_of, any_of
 
 
-def combine_conditions(mode: str) -> object:
+def combine_conditions(mode: str) -> Wait:
     match mode:
         case "any":
             return any_of("a", "pause")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orchestrator import Context, until
+from orchestrator import Context, Wait, until
 
 
 @dataclass(frozen=True)
@@ -16,7 +16,7 @@ class Plan:
     period: str
 
 
-def welcome_customer(ctx: Context, plan: Plan) -> object:
+def welcome_customer(ctx: Context, plan: Plan) -> Wait:
     ctx.logger.info("welcome mail to %s", plan.customer)
     return until("trial")
 

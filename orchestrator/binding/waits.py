@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from orchestrator.binding.mistakes import InvalidWait, hint
 from orchestrator.core.events import HandlerWait
+
+Wait: TypeAlias = HandlerWait
+"""What a `wait_for` handler returns: `def ask(ctx: Context) -> Wait`."""
 
 
 class Choice(Struct, frozen=True):
