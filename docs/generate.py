@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.conformance import conformance_page
+from docs.pictures import flow_picture, run_picture
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -254,6 +255,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "problems.md": problems_page,
     "outputs.md": outputs_page,
     "../conformance.md": conformance_page,
+    "../explanation/diagram.svg": flow_picture,
+    "../explanation/diagram-of-a-run.svg": run_picture,
 }
 
 

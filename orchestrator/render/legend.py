@@ -39,6 +39,8 @@ _WORDS = {
     "entry": "started from outside",
     "join": "join",
     "attribute": "attribute",
+    "set": "writes an attribute",
+    "lock": "locks an attribute",
     "done": "done",
     "active": "active",
     "waiting": "waiting",
@@ -86,7 +88,7 @@ def _items(diagram: Diagram) -> list[str]:
         kinds.add("parallel")
     if "channel" in kinds:
         kinds.add("publish")
-    kinds |= diagram.states
+    kinds |= diagram.states | {entry.icon for row in rows for entry in row.entries} & {"set", "lock"}
     if "failed" in diagram.states:
         kinds.add("failed_run")
     if not any(row.tone == "failed" and row.kind == "decision" for row in rows):
@@ -123,6 +125,8 @@ def _sample(item: str, x: float, y: float, theme: Theme) -> list[Shape]:
         return [Line(segments=track, stroke=theme.rail(0).line, stroke_width=1.3, dash=(4, 3))]
     if item == "one_of":
         return draw_icon("diamond", x + 8, y, theme.muted, theme.card)
+    if item in ("set", "lock"):
+        return draw_icon(item, x + 8, y, theme.line("attribute"), theme.card)
     if item == "channel":
         return draw_icon("channel", x + 8, y, theme.rail(0).line, theme.rail(0).area)
     tone = theme.tones[item]

@@ -17,7 +17,12 @@ from orchestrator.render.wires import route
 
 MARGIN = 28.0
 TITLE_SIZE = 20.0
-_STATUS_TONES = {"COMPLETED": "done", "FAILED": "failed_run", "CANCELED": "cancelled", "TERMINATED": "cancelled"}
+_STATUS_TONES = {
+    "COMPLETED": "done",
+    "FAILED": "failed_run",
+    "CANCELED": "cancelled",
+    "TERMINATED": "cancelled",
+}
 
 
 @dataclass(slots=True)
