@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.commands import (
+    database,
     describe,
     explain,
     graph,
@@ -87,6 +88,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)
+app.add_typer(database.app, name="db")
 
 
 def invoke(arguments: Sequence[str]) -> int:

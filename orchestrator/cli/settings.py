@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.errors import UsageError
 
@@ -24,6 +24,8 @@ class Settings:
     """Nobody named the flows: a missing default directory is no mistake."""
     attribute_store: str | None = None
     """Database URL that synced attributes are projected to."""
+    retention: str | None = None
+    """How long closed runs are kept: a duration of the language; None: for ever."""
 
 
 def resolve_settings(
@@ -43,7 +45,40 @@ def resolve_settings(
         is_flows_default=not named,
         attribute_store=environment.get("ORCHESTRATOR_ATTRIBUTE_STORE")
         or _configured_url(configured, "attribute_store"),
+        retention=environment.get("ORCHESTRATOR_RETENTION") or _configured_retention(configured),
     )
+
+
+class Selection(NamedTuple):
+    """Codes, families or names of problems. Nothing selected is everything."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+
+
+def resolve_selection(
+    select: Sequence[str] | None, ignore: Sequence[str] | None, *, directory: Path | None = None
+) -> Selection:
+    """Flags, else `select` and `ignore` of `[tool.orchestrator.lint]` in pyproject.toml."""
+    configured = _read_pyproject(Path.cwd() if directory is None else directory).get("lint", {})
+    if not isinstance(configured, dict):
+        raise UsageError("pyproject.toml: [tool.orchestrator.lint] must be a table")
+    unknown = sorted(set(configured) - {"select", "ignore"})
+    if unknown:
+        raise UsageError(
+            f"pyproject.toml: [tool.orchestrator.lint] has no `{unknown[0]}`; it knows `select` and `ignore`"
+        )
+    return Selection(
+        tuple(select or _listed_codes(configured, "select")),
+        tuple(ignore or _listed_codes(configured, "ignore")),
+    )
+
+
+def _listed_codes(configured: Mapping[str, Any], key: str) -> list[str]:
+    codes = configured.get(key, [])
+    if isinstance(codes, list) and all(isinstance(code, str) for code in codes):
+        return codes
+    raise UsageError(f"pyproject.toml: [tool.orchestrator.lint] {key} must be a list of codes")
 
 
 def check_url(url: str) -> str:
@@ -76,6 +111,15 @@ def _configured_url(configured: Mapping[str, Any], key: str) -> str | None:
     if url is None or isinstance(url, str):
         return url
     raise UsageError(f"pyproject.toml: [tool.orchestrator] {key} must be text, a database URL")
+
+
+def _configured_retention(configured: Mapping[str, Any]) -> str | None:
+    span = configured.get("retention")
+    if span is None or isinstance(span, str):
+        return span
+    raise UsageError(
+        'pyproject.toml: [tool.orchestrator] retention must be a duration as text, such as "30d"'
+    )
 
 
 def _listed(configured: Mapping[str, Any]) -> list[str]:

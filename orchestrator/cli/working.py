@@ -90,15 +90,23 @@ def _work_until_closed(
 
 
 def work(
-    db: str | None, flows: Sequence[str] | None, concurrency: int, *, until_idle: bool, horizon: str
+    db: str | None,
+    flows: Sequence[str] | None,
+    concurrency: int,
+    *,
+    until_idle: bool,
+    horizon: str,
+    retention: str | None,
 ) -> None:
     """Execute runs of the store until stopped, or until idle."""
     settings = resolve_settings(db, flows)
     span = parse_span(horizon, "--horizon")
     assert span is not None
+    named, place = (retention, "--retention") if retention is not None else (settings.retention, "retention")
+    kept = parse_span(named, place)
     engine = Engine(settings.db, attribute_store=settings.attribute_store)
     try:
-        worker = Worker(engine, flows=named_flows(settings), concurrency=concurrency)
+        worker = Worker(engine, flows=named_flows(settings), concurrency=concurrency, retention=kept)
         with _handlers_speak_on_stderr(), _draining(worker):
             note(f"working on {settings.db}" + (" until idle" if until_idle else "; Ctrl-C stops"))
             if not until_idle:

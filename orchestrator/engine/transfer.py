@@ -88,7 +88,8 @@ class _Import:
         return Imported(self._counts["run"], self._counts["definition"])
 
     def _take(self, document: dict[str, Any]) -> None:
-        kind, content = next(iter(document.items()), ("", None))
+        nothing: tuple[str, Any] = ("", None)
+        kind, content = next(iter(document.items()), nothing)
         if kind == "definition":
             row = [content[name] for name in DefinitionRow._fields]
             self._transaction.import_definition(msgspec.convert(row, DefinitionRow))

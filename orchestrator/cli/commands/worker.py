@@ -18,6 +18,15 @@ def worker(
         typer.Option("--horizon", metavar="DURATION", help="With --until-idle: also what is due within it."),
     ] = "0s",
     concurrency: Concurrency = 8,
+    retention: Annotated[
+        str | None,
+        typer.Option(
+            "--retention",
+            metavar="DURATION",
+            help="Delete runs this long after they closed (30d). Env ORCHESTRATOR_RETENTION; default: never.",
+            show_default=False,
+        ),
+    ] = None,
     flows: Flows = None,
     db: Db = None,
 ) -> None:
@@ -27,4 +36,4 @@ def worker(
     """
     from orchestrator.cli.working import work
 
-    work(db, flows, concurrency, until_idle=until_idle, horizon=horizon)
+    work(db, flows, concurrency, until_idle=until_idle, horizon=horizon, retention=retention)
