@@ -84,14 +84,3 @@ def test_every_command_is_documented() -> None:
 
     page = (REFERENCE / "cli.md").read_text(encoding="utf-8")
     assert [command.name for command in app.registered_commands if f"## {command.name}\n" not in page] == []
-
-
-def test_marks_name_rules_that_there_are() -> None:
-    rules = set(re.findall(r"^(\d+)\. ", (REFERENCE / "rules.md").read_text(encoding="utf-8"), re.MULTILINE))
-    marks = {
-        number
-        for path in (ROOT / "tests").rglob("test_*.py")
-        for numbers in re.findall(r"mark\.rule\(([\d, ]+)\)", path.read_text(encoding="utf-8"))
-        for number in re.findall(r"\d+", numbers)
-    }
-    assert marks - rules == set()

@@ -134,6 +134,14 @@ def test_a_handlers_write_of_the_wrong_type_fails_the_attempt() -> None:
     assert play.attributes == {"n": 5}
 
 
+@pytest.mark.rule(48)
+@pytest.mark.rule(101)
+def test_a_handlers_write_of_the_wrong_type_leaves_no_trace() -> None:
+    play = Play(ATTRIBUTES)
+    play.succeed("A-1", writes=(Write("n", 40), Write("progress", "begun", "payment"), Write("n", "forty")))
+    assert (play.attributes, play.run.attribute_maps) == ({"n": 5}, {})
+
+
 @pytest.mark.rule(99)
 def test_deleting_a_map_deletes_all_its_entries_and_null_deletes_one() -> None:
     text = """

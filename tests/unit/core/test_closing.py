@@ -163,6 +163,26 @@ def test_the_first_of_two_ends_in_one_commit_counts() -> None:
     assert (play.run.status, play.outputs, play.unread("c")) == (Status.COMPLETED, ["done"], [2])
 
 
+@pytest.mark.rule(19)
+@pytest.mark.parametrize("published", ["{c: 1, d: 1}", "{d: 1, c: 1}"])
+def test_of_two_waits_on_two_channels_the_older_one_ends_first(published: str) -> None:
+    play = Play(
+        f"""
+        flow: F
+        channels: {{c: integer, d: integer}}
+        start: A
+        steps:
+          A: {{go_to_many: [Completes, Fails, Speaks]}}
+          Completes: {{wait_for: {{until: {{channel: c}}}}, force_complete: done}}
+          Fails: {{wait_for: {{until: {{channel: d}}}}, force_fail: no}}
+          Speaks: {{execute: speak, publish: {published}, dead_end: true}}
+        """
+    )
+    play.settle()
+    play.succeed("Speaks-1")
+    assert (play.run.status, play.outputs) == (Status.COMPLETED, ["done"])
+
+
 @pytest.mark.rule(39)
 def test_what_a_run_does_not_have_is_not_found() -> None:
     play = playing()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from orchestrator.core import changes as c
 from orchestrator.core import codec
 from orchestrator.core.events import Heartbeaten, SubflowClosed, SubflowRefused, Watcher, WatcherAttached
 from orchestrator.core.state import Run, Status
-from orchestrator.core.subflows import Reuse, closed_event, resolve_reuse, watcher_of
+from orchestrator.core.subflows import Reuse, closed_event, resolve_reuse, start_of_child, watcher_of
 from tests.support.play import Play
 
 FLOW = """
@@ -168,3 +169,33 @@ def test_a_heartbeat_is_a_checkpoint_for_the_next_attempt() -> None:
     assert heartbeat is not None
     assert heartbeat.value is None
     assert play.send(Heartbeaten(at=play.now, execution_id="A-1", attempt=1, value=3)) == []
+
+
+@pytest.mark.rule(128)
+@pytest.mark.parametrize(("outputs", "is_error"), [((), False), ((7,), False), ((7, 8), True)])
+def test_reading_the_only_output_is_an_error_when_there_are_more(
+    outputs: tuple[int, ...], is_error: bool
+) -> None:
+    play = Play(FLOW.replace('"${wait}"', '"${wait.Child.output}"'), input=1)
+    play.settle()
+    closed(play, 0, "SubFlow:f-A-1-0", status="COMPLETED", outputs=outputs)
+    play.succeed("A-1")
+    if is_error:
+        assert play.run.error is not None
+        assert "output" in play.run.error.message
+    else:
+        assert play.outputs == [outputs[0] if outputs else None]
+
+
+@pytest.mark.rule(180)
+def test_a_child_may_have_a_timeout_of_its_own() -> None:
+    play = Play(FLOW.replace("if_abandoned: cancel}", 'timeout: "${input * 60}"}'), input=2)
+    play.settle()
+    (request,) = requests(play)
+    assert request.timeout == timedelta(minutes=2)
+    event = start_of_child(play.run, request, "child", play.now)
+    assert (event.timeout, event.watcher, event.request_id) == (
+        timedelta(minutes=2),
+        Watcher("f", "r", "A-1", 0),
+        request.request_id,
+    )
