@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ def find_faults() -> list[str]:
     return faults
 
 
+@cache
 def read_marks() -> dict[int, list[str]]:
     """Tests by rule, sorted."""
     marks: dict[int, list[str]] = {}
