@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.binding.attributes import Attributes
 from orchestrator.binding.channels import Channels, find_channel, message_to
-from orchestrator.binding.method import Method
+from orchestrator.binding.convert import copy_json
+from orchestrator.binding.method import Method, MethodKind
 from orchestrator.binding.mistakes import HandlerMistake, UnknownName, hint
 from orchestrator.binding.results import Locals, WaitResults
-from orchestrator.binding.staging import Staging
+from orchestrator.binding.staging import Staging, as_json
 from orchestrator.core.events import NO_EFFECTS, HandlerEffects
 from orchestrator.core.state import RecoveredFailure
+from orchestrator.definition.model import Json
 
 if TYPE_CHECKING:
     from orchestrator.core.snapshot import Snapshot
@@ -25,6 +27,10 @@ def _never() -> bool:
     return False
 
 
+def _ignore(value: Json) -> None:
+    """Called without an engine: nothing waits for a sign of life."""
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """What the caller of handlers lends to one call."""
@@ -32,6 +38,10 @@ class Services:
     client: Any = None
     """`ctx.client`; what is done through it is not part of the commit."""
     is_cancelled: Callable[[], bool] = _never
+    heartbeat: Callable[[Json], None] = _ignore
+    """Keeps a checkpoint."""
+    connection: Any = None
+    """Of the commit that the call is part of (`transactional: true`)."""
 
 
 NO_SERVICES = Services()
@@ -149,6 +159,30 @@ class Context:
         return self._services.is_cancelled()
 
     @property
+    def last_heartbeat(self) -> Any:
+        """What the latest heartbeat of this method said, in this attempt's predecessors; null without one."""
+        heartbeat = self._snapshot.heartbeat
+        return None if heartbeat is None else copy_json(heartbeat.value)
+
+    @property
+    def has_heartbeat(self) -> bool:
+        """An earlier attempt has sent one: tells a null that was sent from none (rule 162)."""
+        return self._snapshot.heartbeat is not None
+
+    @property
+    def connection(self) -> Any:
+        """A `sqlalchemy.Connection` inside the commit of this call: writes and result are one commit.
+
+        For handlers with `transactional: true`; neither commit nor close it.
+        """
+        if self._services.connection is None:
+            raise HandlerMistake(
+                "there is no connection here: declare `transactional: true` beside the handler "
+                "(in a rehearsal, script its reply)"
+            )
+        return self._services.connection
+
+    @property
     def client(self) -> Any:
         """An `orchestrator.Client` on the same store; what it does is not part of the commit."""
         if self._services.client is None:
@@ -183,6 +217,15 @@ class Context:
         if step not in steps:
             raise UnknownName(f"no step `{step}`{hint(step, steps)}")
         self._stage().cancel(step)
+
+    def heartbeat(self, value: Any = None) -> None:
+        """Say that the call is alive, and keep `value` for the next attempt (`ctx.last_heartbeat`).
+
+        Without one for longer than the method's `heartbeat`, the attempt fails early (rule 162).
+        """
+        if self._method.kind is MethodKind.RPC:
+            raise HandlerMistake(f"{self._method.owner} is an RPC: it has one attempt and no heartbeats")
+        self._services.heartbeat(as_json(value, "a heartbeat"))
 
     def record_event(self, name: str, value: Any = None) -> None:
         """Leave a note in the run's history; the name is unique in this call (rule 55)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
@@ -23,6 +24,7 @@ from orchestrator.core.state import Execution, Phase
 from orchestrator.core.tasks import TaskKind, task_of
 from orchestrator.core.transition import decide, evolve
 from orchestrator.core.travel import TimeTravelled
+from orchestrator.definition.model import Flow
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.submission import Receipt
 from orchestrator.engine.task import Task, internal_failure
@@ -35,6 +37,8 @@ log = logging.getLogger("orchestrator.engine")
 MAXIMUM_EVENTS = 512
 Letter: TypeAlias = c.ChildRequested | c.ChildAbandoned | c.RunClosed
 """What another run has to learn."""
+SyncedOf: TypeAlias = Callable[[Flow], frozenset[str]]
+"""Names of the attributes that are projected to an attribute store."""
 
 
 class Post(Protocol):
@@ -64,6 +68,8 @@ class Batch:
         """Work is due that nobody has leased."""
         self.stored_definitions: list[tuple[str, int]] = []
         """Hash, and epoch of the transaction."""
+        self.has_projections = False
+        """Values of synced attributes are on their way."""
         self.event_count = 0
         self._workplace = workplace
         self._rows: dict[int, RunRows] = {}
@@ -177,10 +183,13 @@ class Batch:
     def is_empty(self) -> bool:
         return not self._history
 
-    def writes(self) -> Writes:
+    def writes(self, synced_of: SyncedOf) -> Writes:
         writes = Writes(insert_history=self._history)
         for rows in self._rows.values():
             rows.write(writes, self._worker_of)
+            if synced := synced_of(rows.flow):
+                rows.project(writes, synced)
+        self.has_projections = bool(writes.insert_projection)
         return writes
 
     def history_of(self, number: int) -> list[HistoryRow]:
@@ -189,7 +198,12 @@ class Batch:
 
     def _worker_of(self, number: int, execution: Execution) -> int | None:
         task = self.placed.get((number, execution.id))
-        return task.worker if task is not None else None
+        if task is None:
+            entry = self.entries[number]
+            task = entry.held.get(execution.id)
+            if task is None or not task.is_for(entry.run, execution):
+                return None
+        return task.worker
 
 
 _LETTERS = (c.ChildRequested, c.ChildAbandoned, c.RunClosed)

@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from orchestrator.core.events import Message, MessagesPublished, StopRequested
+from orchestrator.binding.context import Services
+from orchestrator.core.events import (
+    AttributesWritten,
+    DeadlineSkipped,
+    Message,
+    MessagesPublished,
+    RetryHastened,
+    StopRequested,
+    TimerSkipped,
+    Write,
+)
 from orchestrator.core.reuse import ReusePolicy
 from orchestrator.core.state import Run, Status
 from orchestrator.core.travel import Target
 from orchestrator.definition.catalogue import SUFFIX, Catalogue, check_executable, load
 from orchestrator.definition.model import Flow, Json, TimeoutPolicy
 from orchestrator.definition.places import beside, find_children
+from orchestrator.engine.aio import AsyncClient
+from orchestrator.engine.awaiting import attribute_compares, await_run, read_comparison, step_has_ended
 from orchestrator.engine.cache import Entry
+from orchestrator.engine.calling import call_rpc
 from orchestrator.engine.describe import describe_commit, describe_head, describe_run
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.explain.explanation import as_json
 from orchestrator.engine.explain.stored import explain_stored
+from orchestrator.engine.handlers import Handlers
+from orchestrator.engine.inside import demand_outside
 from orchestrator.engine.pausing import pause, resume
-from orchestrator.engine.submission import Receipt, Request, Start, Started, Travel
+from orchestrator.engine.projection import await_projection
+from orchestrator.engine.submission import Call, Receipt, Request, Start, Started, Travel
 from orchestrator.engine.travelling import Travelled
 from orchestrator.errors import DefinitionInvalid, NotFound, UsageError, WaitTimeout
 from orchestrator.store.contract import Head, Reading, Store
+
+if TYPE_CHECKING:
+    from orchestrator.store.sqlite_guest import Connection
 
 Span = timedelta | float
 """A float is in seconds."""
@@ -39,10 +60,21 @@ class Client:
     """
 
     def __init__(
-        self, store: str | Store | Engine, *, flows: Catalogue | Iterable[str | Path] | None = None
+        self,
+        store: str | Store | Engine,
+        *,
+        flows: Catalogue | Iterable[str | Path] | None = None,
+        search_path: Iterable[str | Path] = (".",),
+        attribute_store: str | None = None,
+        handlers: Handlers | None = None,
     ) -> None:
+        """`search_path`: directories that handlers of RPCs are imported from, unless `handlers` are given.
+
+        `attribute_store`: of the engine, when the client makes one.
+        """
+        self._handlers = handlers or Handlers(search_path)
         self._owns_engine = not isinstance(store, Engine)
-        self.engine = store if isinstance(store, Engine) else Engine(store)
+        self.engine = store if isinstance(store, Engine) else Engine(store, attribute_store=attribute_store)
         if flows is not None:
             catalogue = flows if isinstance(flows, Catalogue) else Catalogue.of_paths(flows)
             self.engine.definitions.look_in(catalogue.find)
@@ -90,6 +122,43 @@ class Client:
         """Send a message to an external channel. Raises NotFound, NotActive, NotExternal, InvalidValue."""
         messages = (Message(channel, value, key),)
         self._request(Request(flow_id, lambda at: MessagesPublished(at=at, messages=messages)))
+
+    def rpc(self, flow_id: str, name: str, input: Json = None, *, request_id: str | None = None) -> Json:
+        """Call an RPC of the latest run; its handler runs in this process. Gives its output.
+
+        A repeated `request_id` executes nothing and gives the first answer. Raises NotFound, NotActive,
+        InvalidValue, Rejected, HandlerFailed, LockConflict.
+        """
+        call = Call(flow_id, name, input, has_input=input is not None, request_id=request_id)
+        return call_rpc(self.engine, self._handlers, Services(client=self), call)
+
+    def set_attributes(self, flow_id: str, values: Mapping[str, Json]) -> None:
+        """Write attributes in one commit; null deletes, a map takes a mapping of entries.
+
+        Raises NotFound, NotActive, InvalidValue.
+        """
+        writes = tuple(Write(name, value) for name, value in values.items())
+        self._request(Request(flow_id, lambda at: AttributesWritten(at=at, writes=writes)))
+
+    def skip_timer(self, flow_id: str, step_execution_id: str, condition: str | int | None = None) -> None:
+        """Let a timer fire now: by condition id, by position among the wait's timers from 0, or the only one.
+
+        One that does not exist yet is skipped when it appears. Raises NotFound, NotActive, InvalidValue.
+        """
+        self._request(
+            Request(
+                flow_id,
+                lambda at: TimerSkipped(at=at, execution_id=step_execution_id, condition=condition),
+            )
+        )
+
+    def skip_deadline(self, flow_id: str) -> None:
+        """Let the run's timeout come now. Raises NotFound, NotActive."""
+        self._request(Request(flow_id, lambda at: DeadlineSkipped(at=at)))
+
+    def retry_now(self, flow_id: str, step_execution_id: str) -> None:
+        """End the backing off of a step. Raises NotFound, NotActive, InvalidValue."""
+        self._request(Request(flow_id, lambda at: RetryHastened(at=at, execution_id=step_execution_id)))
 
     def stop(self, flow_id: str, stop: str = "cancel", reason: str | None = None) -> None:
         """`stop`: cancel, fail or terminate. Raises NotFound, NotActive."""
@@ -195,8 +264,48 @@ class Client:
             search = Search(where, self.engine.definitions)
             return [describe_head(head, pauses) for head in reading.heads() if search.matches(reading, head)]
 
+    def attributes(self, flow_id: str) -> dict[str, Json]:
+        """Those that are set, maps with their entries. Raises NotFound."""
+        described: dict[str, Json] = self.describe(flow_id)["attributes"]
+        return described
+
+    def wait_for_step(self, flow_id: str, step: str, number: int = 1, *, timeout: Span | None = None) -> None:
+        """Until this execution of a step has ended, also by being cancelled.
+
+        Raises NotFound, NotActive when the run is closed and it never began, WaitTimeout.
+        """
+        if number < 1:
+            raise UsageError(f"executions of a step are numbered from 1, not {number}")
+        what = f"{step}-{number} has ended"
+        await_run(self.engine, flow_id, step_has_ended(step, number), _span(timeout), what)
+
+    def wait_for_attribute(
+        self,
+        flow_id: str,
+        name: str,
+        value: Json = None,
+        *,
+        comparison: str = "==",
+        key: str | None = None,
+        timeout: Span | None = None,
+    ) -> Json:
+        """Until an attribute (or the entry `key` of a map) compares with `value`; gives what it is then.
+
+        `comparison`: ==, !=, <, <=, >, >=; an attribute that is not set equals null and nothing else.
+        Raises NotFound, NotActive when the run is closed and it does not hold, WaitTimeout.
+        """
+        look = attribute_compares(name, key, read_comparison(comparison), value)
+        entry = name if key is None else f"{name}[{key}]"
+        what = f"{entry} {comparison} {json.dumps(value)}"
+        (found,) = await_run(self.engine, flow_id, look, _span(timeout), what)
+        return found
+
     def wait(self, flow_id: str, timeout: Span | None = None) -> dict[str, Json]:
-        """Until the latest run is closed; gives it as `describe` does. Raises NotFound, WaitTimeout."""
+        """Until the latest run is closed; gives it as `describe` does. Raises NotFound, WaitTimeout.
+
+        Its synced attributes are then in the attribute store, if that can be reached.
+        """
+        demand_outside()
         limit = _span(timeout)
         ends_at = time.monotonic() + limit.total_seconds() if limit is not None else None
         self.engine.listen()
@@ -205,16 +314,36 @@ class Client:
                 with self.engine.store.reading() as reading:
                     head = _demand(reading, flow_id)
                 if head.status != Status.RUNNING:
+                    await_projection(self.engine, head.run, head.status)
                     return self.describe(flow_id)
                 left = ends_at - time.monotonic() if ends_at is not None else None
                 if not waiter.wake.wait(left):
                     raise WaitTimeout(f"{flow_id} is still running", flow_id=flow_id)
                 waiter.wake.clear()
                 if waiter.entry is not None:
+                    await_projection(self.engine, waiter.entry.number, waiter.entry.run.status)
                     return self._describe_closed(waiter.entry.flow, waiter.entry.run)
 
     def _describe_closed(self, flow: Flow, run: Run) -> dict[str, Json]:
         return describe_run(flow, run, {}, self.engine.clock.now())
+
+    @property
+    def aio(self) -> AsyncClient:
+        """The same methods, to be awaited."""
+        return AsyncClient(self)
+
+    # --- Together with the application ---
+
+    def within(self, connection: Connection) -> Client:
+        """A client whose calls are part of a transaction of the caller, on the same database.
+
+        `connection`: a SQLAlchemy connection (of a session: `session.connection()`). What the client does is
+        durable and visible to others when the caller commits, and gone when they roll back; then workers are
+        woken. Nothing can be waited for inside. Raises UsageError for a connection to another database.
+        """
+        from orchestrator.engine.guest import guest_of
+
+        return Client(guest_of(self.engine, connection), handlers=self._handlers)
 
     # --- Life ---
 

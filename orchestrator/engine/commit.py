@@ -11,23 +11,39 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
+from orchestrator.binding.failures import failure_of
 from orchestrator.clock import Clock
 from orchestrator.core.events import RunStarted
 from orchestrator.core.reuse import Answer, may_start
 from orchestrator.core.state import Status
 from orchestrator.core.travel import TimeTravelled
-from orchestrator.engine.batch import MAXIMUM_EVENTS, Batch, log
+from orchestrator.engine import leases
+from orchestrator.engine.batch import MAXIMUM_EVENTS, Batch, SyncedOf, log
 from orchestrator.engine.cache import VOID, Entry
+from orchestrator.engine.calling import answer
 from orchestrator.engine.children import Children
 from orchestrator.engine.faults import Faults
+from orchestrator.engine.inside import demand_outside, perform
 from orchestrator.engine.opening import open_run, store_definition
 from orchestrator.engine.runs import Runs
-from orchestrator.engine.submission import Report, Request, Start, Started, Submission, Travel
-from orchestrator.engine.task import Task, failed, internal_failure
+from orchestrator.engine.submission import (
+    Beat,
+    Call,
+    Leased,
+    Performance,
+    Report,
+    Request,
+    Start,
+    Started,
+    Submission,
+    Travel,
+)
+from orchestrator.engine.task import Task, failed, heartbeaten, internal_failure
 from orchestrator.engine.travelling import plan_travel, travelled
 from orchestrator.engine.workplace import Workplace
-from orchestrator.errors import AlreadyStarted, NotFound, OrchestratorError, StoreError
+from orchestrator.errors import AlreadyStarted, NotFound, OrchestratorError, StoreError, TransactionLost
 from orchestrator.store.contract import Claimed, Store, Transaction
 
 _RETRY_AFTER = timedelta(milliseconds=100)
@@ -42,6 +58,7 @@ class Committer:
         """Called with the lock held, after the batch is durable."""
         self.is_paused = False
         """The database has failed just now; the workplace tries again in a moment."""
+        self.synced_of: SyncedOf = lambda flow: frozenset()
         self._store = store
         self.runs = runs
         self._clock = clock
@@ -83,6 +100,7 @@ class Committer:
 
     def exclusively(self, action: Callable[[Transaction, datetime], None], point: str) -> None:
         """Write something else than runs, between two batches. Raises StoreError."""
+        demand_outside()
         with self._lock:
             with self._store.writing() as transaction:
                 action(transaction, self._tell_time())
@@ -114,7 +132,7 @@ class Committer:
             with self._store.writing() as transaction:
                 self._fill(transaction, batch, submissions)
                 if not batch.is_empty:
-                    transaction.write(batch.writes())
+                    transaction.write(batch.writes(self.synced_of))
                     self._faults.before("commit")
         except Exception as error:
             self._undo(batch, submissions, error)
@@ -124,11 +142,14 @@ class Committer:
         self._conclude(batch)
 
     def _take(self) -> list[Submission]:
+        """What calls a handler inside the transaction has one to itself."""
         if self._suspects:
             return [self._suspects.popleft()]
         taken: list[Submission] = []
         inbox = self.inbox
         while inbox and len(taken) < MAXIMUM_EVENTS:
+            if inbox[0].is_inside:
+                return taken or [inbox.popleft()]
             taken.append(inbox.popleft())
         return taken
 
@@ -141,14 +162,16 @@ class Committer:
         batch.pauses = transaction.pauses
         self._refresh(transaction, submissions)
         for submission in submissions:
-            if isinstance(submission, Report):
-                self._report(transaction, batch, submission)
+            if isinstance(submission, Leased):
+                self._hear(transaction, batch, submission)
             else:
                 try:
                     if isinstance(submission, Start):
                         self._start(transaction, batch, submission)
                     elif isinstance(submission, Travel):
                         self._travel(transaction, batch, submission)
+                    elif isinstance(submission, Call):
+                        self._call(transaction, batch, submission)
                     else:
                         self._request(transaction, batch, submission)
                 except OrchestratorError as error:
@@ -162,7 +185,7 @@ class Committer:
         entries = (
             self.runs.cache.get(submission.task.run)
             for submission in submissions
-            if isinstance(submission, Report)
+            if isinstance(submission, Leased)
         )
         stale = [e for e in entries if e is not None and e.epoch != transaction.epoch]
         if stale:
@@ -198,21 +221,38 @@ class Committer:
 
     # --- Submissions ---
 
-    def _report(self, transaction: Transaction, batch: Batch, report: Report) -> None:
-        task = report.task
+    def _hear(self, transaction: Transaction, batch: Batch, leased: Leased) -> None:
+        task = leased.task
         entry = self.runs.by_number(transaction, task.run)
         if entry is None or entry.held.get(task.execution_id) is not task:
             return  # cancelled, closed, or no longer leased to us: a late result changes nothing
         if task.run_attempt != entry.run.attempt:
             return  # the run has travelled in time
+        if isinstance(leased, Beat):
+            batch.apply(entry, heartbeaten(task, leased.value, batch.now))
+            return
         batch.ended.append(task)
-        try:
-            is_applied = batch.apply(entry, report.event(batch.now))
-        except Exception as error:
-            log.exception("run %s: the report of %s cannot be decided", entry.run.flow_id, task.execution_id)
-            is_applied = batch.apply(entry, failed(task, internal_failure(error), batch.now))
+        if isinstance(leased, Performance):
+            is_applied = perform(transaction, batch, entry, task, leased.services)
+            self._stay_alive(transaction)
+        else:
+            assert isinstance(leased, Report)
+            is_applied = self._report(batch, entry, leased)
         if not is_applied:
             transaction.release(task.worker, [(task.run, task.execution_id)])
+
+    def _report(self, batch: Batch, entry: Entry, report: Report) -> bool:
+        try:
+            return batch.apply(entry, report.event(batch.now))
+        except Exception as error:
+            task = report.task
+            log.exception("run %s: the report of %s cannot be decided", entry.run.flow_id, task.execution_id)
+            return batch.apply(entry, failed(task, internal_failure(error), batch.now))
+
+    def _stay_alive(self, transaction: Transaction) -> None:
+        """While a handler ran inside the transaction, nobody could renew the lease of this worker."""
+        if self.workplace is not None:
+            transaction.renew_worker(self.workplace.claimer(), self._tell_time() + leases.ALIVE_FOR)
 
     def _start(self, transaction: Transaction, batch: Batch, start: Start) -> None:
         latest = self.runs.by_flow_id(transaction, start.flow_id)
@@ -247,6 +287,17 @@ class Committer:
             raise NotFound(f"there is no run {request.flow_id}", flow_id=request.flow_id)
         batch.apply(entry, request.event(batch.now))
         batch.receipts.append((request.receipt, entry.number))
+
+    def _call(self, transaction: Transaction, batch: Batch, call: Call) -> None:
+        if call.run is not None:
+            entry = self.runs.by_number(transaction, call.run)
+        else:
+            entry = self.runs.by_flow_id(transaction, call.flow_id)
+        if entry is None:
+            raise NotFound(f"there is no run {call.flow_id}", flow_id=call.flow_id)
+        batch.receipts.append((call.receipt, answer(transaction, batch, entry, call)))
+        if call.is_inside:
+            self._stay_alive(transaction)
 
     def _travel(self, transaction: Transaction, batch: Batch, asked: Travel) -> None:
         entry = self.runs.by_flow_id(transaction, asked.flow_id)
@@ -353,14 +404,17 @@ class Committer:
             log.error("a commit failed for a reason of our own", exc_info=error)
         for submission in submissions:
             self._give_up_or_retry(submission, error)
-        if self.workplace is not None:
+        if self.workplace is not None and not isinstance(error, TransactionLost):
             self.is_paused = True
             self.workplace.retry_at(self._clock.now() + _RETRY_AFTER)
 
     def _give_up_or_retry(self, submission: Submission, error: Exception) -> None:
-        if not isinstance(submission, Report):
+        if not isinstance(submission, Leased):
             submission.receipt.refuse(error)
             return
+        if isinstance(error, TransactionLost):
+            failure = failure_of(error)
+            submission = Report(submission.task, partial(failed, submission.task, failure))
         if not isinstance(error, StoreError):
             return  # its step stays leased here: another worker would fail the same way
         submission.failed_count += 1

@@ -21,7 +21,7 @@ class CoroutineLoop:
         self._finish = finish
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: dict[asyncio.Task[None], Task] = {}
 
     def begin(self, tasks: list[Task]) -> None:
         if self._loop is None:
@@ -29,6 +29,16 @@ class CoroutineLoop:
             self._thread = threading.Thread(target=self._run, name="coroutines", daemon=True)
             self._thread.start()
         self._loop.call_soon_threadsafe(self._begin, tasks)
+
+    def cancel(self, task: Task) -> None:
+        """It has been given up."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._cancel, task)
+
+    def _cancel(self, task: Task) -> None:
+        for running, of in self._running.items():
+            if of is task:
+                running.cancel()
 
     def stop(self) -> None:
         """Cancels what still runs."""
@@ -56,8 +66,8 @@ class CoroutineLoop:
         assert self._loop is not None
         for task in tasks:
             running = self._loop.create_task(self._call(task))
-            self._running.add(running)
-            running.add_done_callback(self._running.discard)
+            self._running[running] = task
+            running.add_done_callback(self._running.pop)
 
     async def _call(self, task: Task) -> None:
         if task.is_cancelled:

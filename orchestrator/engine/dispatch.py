@@ -19,12 +19,14 @@ from orchestrator.binding.invoke import Returned
 from orchestrator.clock import Clock
 from orchestrator.core.events import Failure
 from orchestrator.core.state import Execution
+from orchestrator.definition.model import Json
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.commit import Committer
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
-from orchestrator.engine.submission import Report
-from orchestrator.engine.task import Task, failed, succeeded
+from orchestrator.engine.pulse import Pulse
+from orchestrator.engine.submission import Beat, Performance, Report
+from orchestrator.engine.task import Task, failed, succeeded, timed_out
 from orchestrator.engine.watch import Watch
 
 if TYPE_CHECKING:
@@ -82,6 +84,8 @@ class Dispatcher:
         self._call_count = 0
         """Leased calls of plain functions, waiting or running."""
         self._coroutine_count = 0
+        self._hearts: dict[Task, float] = {}
+        """Running coroutines that send heartbeats, or owe them, and since when."""
         self._has_more = False
         self._oldest_at = 0.0
         self._is_stopping = False
@@ -107,7 +111,7 @@ class Dispatcher:
         bound = self._handlers.of(entry.flow, execution)
         if bound is None:
             return None
-        if bound.is_async:
+        if bound.is_async and not bound.method.handler.transactional:
             is_full = self._coroutine_count + placed_count >= MAXIMUM_ROOM
         else:
             is_full = self._call_count + placed_count >= self._pace.room()
@@ -116,15 +120,15 @@ class Dispatcher:
         return Task(entry.number, execution, bound, self.worker)
 
     def accept(self, tasks: list[Task]) -> None:
-        coroutines = [task for task in tasks if task.bound.is_async]
+        coroutines = [task for task in tasks if task.is_coroutine]
         self._coroutine_count += len(coroutines)
         self._call_count += len(tasks) - len(coroutines)
         if coroutines:
             self._begin_coroutines([task for task in coroutines if task.failure is None])
-        self._ready.extend(task for task in tasks if not task.bound.is_async or task.failure is not None)
+        self._ready.extend(task for task in tasks if not task.is_coroutine or task.failure is not None)
 
     def forget(self, tasks: list[Task]) -> None:
-        coroutine_count = sum(task.bound.is_async for task in tasks)
+        coroutine_count = sum(task.is_coroutine for task in tasks)
         self._coroutine_count -= coroutine_count
         self._call_count -= len(tasks) - coroutine_count
 
@@ -226,9 +230,12 @@ class Dispatcher:
             self._report_failure(task, task.failure)
             return
         assert task.snapshot is not None
+        if task.bound.method.handler.transactional:
+            self._submit(Performance(task, self._services(task)))
+            return
         seat.started_at = self._clock.monotonic()
         seat.task = task
-        self.watch.need_within(task.timeout)
+        self.watch.need_within(task.begin(seat.started_at))
         try:
             returned = task.bound.invoke(task.snapshot, self._services(task))
         except Exception as error:
@@ -246,10 +253,45 @@ class Dispatcher:
     def _report_failure(self, task: Task, failure: Failure) -> None:
         self._submit(Report(task, partial(failed, task, failure)))
 
-    def _submit(self, report: Report) -> None:
+    def _submit(self, report: Report | Performance) -> None:
         if not self._committer.inbox:
             self._oldest_at = self._clock.monotonic()
+        if report.task.pulse is not None:
+            self._keep_heartbeat(report.task, report.task.pulse, is_last=True)
         self._committer.submit(report)
+
+    # --- Heartbeats ---
+
+    def beat(self, task: Task, value: Json) -> None:
+        """A handler reports progress."""
+        now = self._clock.monotonic()
+        if task.pulse is None:
+            task.pulse = Pulse(now, None)
+            if task.is_coroutine:
+                self._hearts[task] = now
+        task.pulse.beat(value, now)
+        if self._keep_heartbeat(task, task.pulse):
+            self.nudge()
+        else:
+            self.watch.need_within(task.pulse.interval)
+
+    def _keep_heartbeat(self, task: Task, pulse: Pulse, *, is_last: bool = False) -> bool:
+        value = pulse.take(self._clock.monotonic(), is_last=is_last)
+        if value is not None:
+            self._committer.submit(Beat(task, *value))
+        return value is not None
+
+    def _keep_heartbeats(self) -> float | None:
+        """Those that came too soon after others; seconds until there are more to keep."""
+        soonest: float | None = None
+        now = self._clock.monotonic()
+        for task in [*self.running(), *self._hearts]:
+            if task.pulse is None or self._keep_heartbeat(task, task.pulse):
+                continue
+            left = task.pulse.seconds_left(now)
+            if left is not None:
+                soonest = left if soonest is None else min(soonest, left)
+        return soonest
 
     def _may_put_off(self) -> bool:
         """There is quick work at hand: run on for an instant, so that more is committed together."""
@@ -293,15 +335,21 @@ class Dispatcher:
             from orchestrator.engine.coroutines import CoroutineLoop  # asyncio is slow to import
 
             self._coroutines = CoroutineLoop(self._services, self._finish_coroutine)
+        now = self._clock.monotonic()
+        for task in tasks:
+            if task.heartbeat is not None:
+                self.watch.need_within(task.begin(now))
+                self._hearts[task] = now
         self._coroutines.begin(tasks)
 
     def _finish_coroutine(self, task: Task, returned: object) -> None:
+        self._hearts.pop(task, None)
         if not task.end():
             return
         if isinstance(returned, Returned):
             self._submit(Report(task, partial(succeeded, task, returned)))
         elif isinstance(returned, TimeoutError) and self._is_overdue(task):
-            self._report_failure(task, _timed_out(task))
+            self._report_failure(task, timed_out(task.timeout))
         else:
             assert isinstance(returned, BaseException)
             self._report_failure(task, failure_of(returned))
@@ -327,33 +375,41 @@ class Dispatcher:
             self._has_more = True
             self._committer.is_paused = False
             self.on_due()
-        soonest = self._give_up_overdue()
+        soonest = self._give_up_overdue(self._keep_heartbeats())
         self._committer.lead()
         self.wake_for_ready()
         return soonest
 
-    def _give_up_overdue(self) -> float | None:
+    def _give_up_overdue(self, soonest: float | None) -> float | None:
         """An attempt over its time has failed; its thread is replaced, what it still returns is ignored."""
         now = self._clock.monotonic()
-        soonest: float | None = None
         for seat in list(self._seats):
             task = seat.task
             if task is None or seat.is_replaced:
                 continue
-            left = seat.started_at + task.timeout - now
+            left, failure = task.overdue(seat.started_at, now)
             if left > 0:
                 soonest = left if soonest is None else min(soonest, left)
             elif task.end():
                 seat.is_replaced = True
                 task.is_cancelled = True
-                self._report_failure(task, _timed_out(task))
+                self._report_failure(task, failure)
                 index = self._seats.index(seat)
                 del self._seats[index], self._threads[index]
                 self._add_thread()
+        return self._give_up_silent(now, soonest)
+
+    def _give_up_silent(self, now: float, soonest: float | None) -> float | None:
+        """The same for coroutines that owe heartbeats."""
+        for task, started_at in list(self._hearts.items()):
+            left, failure = task.overdue(started_at, now)
+            if left > 0 and not task.is_cancelled:
+                soonest = left if soonest is None else min(soonest, left)
+                continue
+            self._hearts.pop(task, None)
+            if task.end() and not task.is_cancelled:
+                task.is_cancelled = True
+                self._report_failure(task, failure)
+            if self._coroutines is not None:
+                self._coroutines.cancel(task)
         return soonest
-
-
-def _timed_out(task: Task) -> Failure:
-    return Failure(
-        type="Timeout", message=f"not finished within {task.timeout:g} s", bases=("Timeout", "TimeoutError")
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 
@@ -13,34 +14,58 @@ from orchestrator.engine.commit import Committer
 from orchestrator.engine.definitions import Definitions
 from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.faults import Faults
+from orchestrator.engine.inside import demand_outside
+from orchestrator.engine.projection import Projector, Synced
 from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import Submission
 from orchestrator.engine.waiting import Waiting
+from orchestrator.store.attribute_store import AttributeStore
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
+
+ATTRIBUTE_STORE = "ORCHESTRATOR_ATTRIBUTE_STORE"
 
 
 class Engine:
     """Give the same one to the clients and the worker of a process."""
 
     def __init__(
-        self, store: str | Store, *, clock: Clock | None = None, faults: Faults | None = None
+        self,
+        store: str | Store,
+        *,
+        clock: Clock | None = None,
+        faults: Faults | None = None,
+        attribute_store: str | AttributeStore | None = None,
+        definitions: Definitions | None = None,
+        remembered_count: int = 1000,
     ) -> None:
+        """`attribute_store`: database URL for synced attributes; else of ORCHESTRATOR_ATTRIBUTE_STORE.
+
+        `remembered_count`: runs that are kept in memory.
+        """
         self.store: Store = open_store(store) if isinstance(store, str) else store
         self.clock: Clock = clock or SystemClock()
-        self.definitions = Definitions()
+        self.definitions = definitions or Definitions()
         self.waiting = Waiting()
         self.dispatcher: Dispatcher | None = None
+        self.attribute_store = attribute_store or os.environ.get(ATTRIBUTE_STORE)
+        self.projector: Projector | None = None
+        """Of this process's worker, if there is an attribute store."""
         self.on_batch: Callable[[Batch], None] | None = None
         """Called after each commit, with the commit lock held: be quick."""
-        runs = Runs(RunCache(), self.definitions)
+        runs = Runs(RunCache(remembered_count), self.definitions)
         self.committer = Committer(self.store, runs, self.clock, faults or Faults.from_environment())
         self.committer.on_commit = self._note_commit
+        self.committer.synced_of = Synced(has_store=bool(self.attribute_store)).of
         self._end_listening: Callable[[], None] | None = None
         self._lock = threading.Lock()
 
     def submit(self, submission: Submission, *, leads: bool = True) -> None:
-        """`leads` False: others may commit it, together with what else there is; for many at once."""
+        """`leads` False: others may commit it, together with what else there is; for many at once.
+
+        Raises UsageError inside of a commit.
+        """
+        demand_outside()
         self.committer.submit(submission)
         if leads:
             self.lead()
@@ -80,6 +105,8 @@ class Engine:
     def _hear(self) -> None:
         if self.dispatcher is not None:
             self.dispatcher.look_for_work()
+        if self.projector is not None:
+            self.projector.look()
         self.waiting.wake_all()
 
     def _note_commit(self, batch: Batch) -> None:
@@ -87,6 +114,10 @@ class Engine:
         for entry in batch.entries.values():
             self.waiting.note(entry)
             is_ring_due = is_ring_due or entry.run.status is not Status.RUNNING
+        if batch.has_projections and self.projector is not None:
+            self.projector.look()
+        elif batch.has_projections:
+            is_ring_due = True
         if is_ring_due:
             self.store.ring()
         if self.on_batch is not None:

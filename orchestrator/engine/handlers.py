@@ -42,6 +42,10 @@ class Handlers:
         of_phase[flow.hash, execution.step] = bound
         return bound
 
+    def rpc(self, flow: Flow, name: str) -> BoundHandler:
+        """Raises DefinitionInvalid when it cannot be called here."""
+        return self._bind(flow).rpc(name)
+
     def problems(self, flow: Flow) -> list[BindingProblem]:
         self._bind(flow)
         return self._unbound.get(flow.hash, [])

@@ -6,8 +6,10 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
+from orchestrator.binding.context import NO_SERVICES, Services
+from orchestrator.binding.invoke import BoundHandler, Returned
 from orchestrator.core.events import Event
 from orchestrator.core.reuse import ReusePolicy
 from orchestrator.core.travel import Target
@@ -46,6 +48,7 @@ class Receipt:
 class Start:
     """A client starts a run; its receipt is a Started."""
 
+    is_inside: ClassVar[bool] = False
     flow: Flow
     flow_id: str
     run_id: str
@@ -75,6 +78,7 @@ class Started:
 class Request:
     """A client wants something of the latest run of a flow id."""
 
+    is_inside: ClassVar[bool] = False
     flow_id: str
     event: Callable[[datetime], Event]
     receipt: Receipt = field(default_factory=Receipt)
@@ -84,6 +88,7 @@ class Request:
 class Travel:
     """A client sends the latest run of a flow id back in time."""
 
+    is_inside: ClassVar[bool] = False
     flow_id: str
     target: Target
     reapplies: bool
@@ -91,13 +96,62 @@ class Travel:
 
 
 @dataclass(slots=True)
-class Report:
-    """A handler has ended, one way or the other."""
+class Call:
+    """A client calls an RPC of a run; its receipt is the output.
+
+    `returned`: what its handler gave, called before on a snapshot of `run`. Without it the handler, if there
+    is one, is called inside the transaction.
+    """
+
+    flow_id: str
+    name: str
+    input: Json = None
+    has_input: bool = False
+    request_id: str | None = None
+    run: int | None = None
+    returned: Returned | None = None
+    bind: Callable[[Flow], BoundHandler] | None = None
+    """Finds the handler; None: there is none."""
+    services: Services = NO_SERVICES
+    receipt: Receipt = field(default_factory=Receipt)
+
+    @property
+    def is_inside(self) -> bool:
+        """Its handler is called inside the transaction."""
+        return self.bind is not None and self.returned is None
+
+
+@dataclass(slots=True)
+class Leased:
+    """Concerns a task that this process has leased."""
 
     task: Task
-    event: Callable[[datetime], Event]
-    failed_count: int = 0
+    failed_count: int = field(default=0, kw_only=True)
     """How often the database refused the commit that it was in."""
+    is_inside: ClassVar[bool] = False
+    """Calls a handler inside the transaction."""
 
 
-Submission: TypeAlias = Start | Request | Travel | Report
+@dataclass(slots=True)
+class Report(Leased):
+    """A handler has ended, one way or the other."""
+
+    event: Callable[[datetime], Event]
+
+
+@dataclass(slots=True)
+class Performance(Leased):
+    """A transactional handler is to be called inside the transaction."""
+
+    is_inside: ClassVar[bool] = True
+    services: Services
+
+
+@dataclass(slots=True)
+class Beat(Leased):
+    """A handler has reported progress."""
+
+    value: Json
+
+
+Submission: TypeAlias = Start | Request | Travel | Call | Report | Performance | Beat

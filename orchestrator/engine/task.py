@@ -14,6 +14,7 @@ from orchestrator.core.events import (
     ExecuteFailed,
     ExecuteSucceeded,
     Failure,
+    Heartbeaten,
     WaitForFailed,
     WaitForSucceeded,
 )
@@ -21,7 +22,8 @@ from orchestrator.core.failing import MethodFails
 from orchestrator.core.snapshot import Snapshot, take_snapshot
 from orchestrator.core.state import Execution, Phase, Run
 from orchestrator.core.tasks import method_options
-from orchestrator.definition.model import Flow
+from orchestrator.definition.model import Flow, Json
+from orchestrator.engine.pulse import Pulse
 
 log = logging.getLogger("orchestrator.engine")
 
@@ -36,9 +38,12 @@ class Task:
         "execution_id",
         "failure",
         "handed_out_at",
+        "heartbeat",
         "is_cancelled",
+        "is_coroutine",
         "is_lost",
         "is_wait_for",
+        "pulse",
         "run",
         "run_attempt",
         "snapshot",
@@ -59,8 +64,13 @@ class Task:
         self.is_cancelled = False
         self.run_attempt = 1
         """A time travel makes the tasks of earlier attempts void."""
+        self.is_coroutine = bound.is_async and not bound.method.handler.transactional
+        """Runs in the event loop."""
         self.timeout = 0.0
         """Seconds."""
+        self.heartbeat: float | None = None
+        """Seconds without a sign of life after which the attempt fails."""
+        self.pulse: Pulse | None = None
         self.snapshot: Snapshot | None = None
         self.failure: Failure | None = None
         """Why the handler cannot be called at all."""
@@ -71,7 +81,10 @@ class Task:
         """Take what the handler will see; an expression that fails there fails the attempt."""
         self.handed_out_at = now
         self.run_attempt = run.attempt
-        self.timeout = method_options(flow, execution).timeout.total_seconds()
+        options = method_options(flow, execution)
+        self.timeout = options.timeout.total_seconds()
+        if options.heartbeat is not None:
+            self.heartbeat = options.heartbeat.total_seconds()
         try:
             self.snapshot = take_snapshot(flow, run, execution, now)
         except MethodFails as fails:
@@ -79,6 +92,28 @@ class Task:
         except Exception as error:
             log.exception("run %s: no snapshot of %s", run.flow_id, execution.id)
             self.failure = internal_failure(error)
+
+    def is_for(self, run: Run, execution: Execution) -> bool:
+        """Still the task of this execution, whatever has been noted of it meanwhile."""
+        if execution.phase is Phase.WAITING or self.is_wait_for != (execution.phase is Phase.WAIT_FOR):
+            return False
+        return self.attempt == execution.attempt and self.run_attempt == run.attempt
+
+    def begin(self, now: float) -> float:
+        """The handler is called; seconds after which it has to be looked at."""
+        if self.heartbeat is None:
+            return self.timeout
+        self.pulse = Pulse(now, self.heartbeat)
+        return min(self.timeout, self.heartbeat)
+
+    def overdue(self, started_at: float, now: float) -> tuple[float, Failure]:
+        """Seconds left, and what the attempt fails with when there are none."""
+        left, heartbeat = started_at + self.timeout - now, self.heartbeat
+        if heartbeat is not None and self.pulse is not None:
+            silent_left = self.pulse.beaten_at + heartbeat - now
+            if silent_left < left:
+                return silent_left, _silent(heartbeat)
+        return left, timed_out(self.timeout)
 
     def end(self) -> bool:
         """True for the first caller."""
@@ -118,6 +153,21 @@ def failed(task: Task, failure: Failure, at: datetime) -> Event:
         failure=failure,
         started_at=task.handed_out_at,
     )
+
+
+def heartbeaten(task: Task, value: Json, at: datetime) -> Event:
+    return Heartbeaten(at=at, execution_id=task.execution_id, attempt=task.attempt, value=value)
+
+
+def timed_out(seconds: float) -> Failure:
+    return Failure(
+        type="Timeout", message=f"not finished within {seconds:g} s", bases=("Timeout", "TimeoutError")
+    )
+
+
+def _silent(seconds: float) -> Failure:
+    bases = ("HeartbeatTimeout", "Timeout", "TimeoutError")
+    return Failure(type=bases[0], message=f"no heartbeat within {seconds:g} s", bases=bases)
 
 
 def internal_failure(error: BaseException) -> Failure:

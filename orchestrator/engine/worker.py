@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -27,12 +28,17 @@ from orchestrator.engine.explain.outlook import TITLES, Verdict
 from orchestrator.engine.explain.stored import explain_stored
 from orchestrator.engine.explain.verdicts import find_verdict, is_blocked, paused_executions
 from orchestrator.engine.handlers import Handlers
+from orchestrator.engine.projection import Projector
 from orchestrator.engine.task import Task
+from orchestrator.engine.upkeep import Retention
 from orchestrator.errors import Blocked, NotFound
 from orchestrator.store.contract import Store, Transaction
+from orchestrator.store.opening import open_attribute_store
 
 _SWITCH_INTERVAL = 0.0005
 """Seconds. With Python's default of 5 ms one handler that computes slows all others a hundredfold."""
+_FLUSH_EVERY = 0.005
+"""Seconds between looks at synced attributes on their way, while stopping."""
 _LOOK_EVERY = 0.05
 """Seconds between looks at what other processes do, while this one has nothing to do but wait for them."""
 Progress = Callable[[list[dict[str, Json]]], None]
@@ -42,8 +48,10 @@ class Worker:
     """`with Worker(engine): ...`, or `Worker("sqlite:///orchestrator.db").run()`.
 
     `search_path`: directories that handlers are imported from. `flows`: files and directories that runs which
-    start other flows by type find them in, before the store. `on_progress` is called after each commit with
-    what changed: flow_id, status, version and the number of active steps of each run; it must be quick.
+    start other flows by type find them in, before the store. `retention`: how long closed runs are kept;
+    None: for ever. `attribute_store`: of the engine, when the worker makes one. `on_progress` is called after
+    each commit with what changed: flow_id, status, version and the number of active steps of each run; it
+    must be quick.
     """
 
     def __init__(
@@ -53,13 +61,15 @@ class Worker:
         search_path: Iterable[str | Path] = (".",),
         flows: Iterable[str | Path] = (),
         concurrency: int = 8,
+        retention: timedelta | None = None,
+        attribute_store: str | None = None,
         on_progress: Progress | None = None,
     ) -> None:
         self._owns_engine = not isinstance(store, Engine)
-        self.engine = store if isinstance(store, Engine) else Engine(store)
+        self.engine = store if isinstance(store, Engine) else Engine(store, attribute_store=attribute_store)
         self.handlers = Handlers(search_path)
         self.engine.definitions.look_in(FlowPlaces(flows).find)
-        self._client = Client(self.engine)
+        self._client = Client(self.engine, handlers=self.handlers)
         self._dispatcher = Dispatcher(
             self.engine.committer,
             self.handlers,
@@ -73,6 +83,7 @@ class Worker:
         self._is_started = False
         self._beat_at: datetime | None = None
         self._on_progress = on_progress
+        self._retention = Retention(self.engine, retention) if retention is not None else None
 
     # --- Life ---
 
@@ -80,6 +91,7 @@ class Worker:
         """Begin to work, in threads of its own."""
         if self._is_started:
             return
+        self._make_projector()
         self._is_started = True
         if sys.getswitchinterval() > _SWITCH_INTERVAL:
             sys.setswitchinterval(_SWITCH_INTERVAL)
@@ -89,8 +101,12 @@ class Worker:
         self.engine.listen()
         self.engine.committer.exclusively(self._register, "lease")
         self.engine.dispatcher = self.engine.committer.workplace = dispatcher
+        if self.engine.projector is not None:
+            self.engine.projector.start()
         dispatcher.start()
         dispatcher.look_for_work()
+        if self._retention is not None:
+            self._retention.start()
 
     def stop(self, grace: timedelta | float = 30.0) -> None:
         """Take no new work, let running handlers finish within `grace`, hand back the rest."""
@@ -98,6 +114,8 @@ class Worker:
         if not self._is_started:
             return
         self._is_started = False
+        if self._retention is not None:
+            self._retention.stop()
         dispatcher, committer = self._dispatcher, self.engine.committer
         dispatcher.is_open = False
         committer.hand_back(dispatcher.take_back)
@@ -109,6 +127,7 @@ class Worker:
                 self._changed.wait(_LOOK_EVERY)
         dispatcher.stop()
         committer.lead()
+        self._stop_projector(ends_at)
         committer.exclusively(self._sign_off, "lease")
         self.engine.dispatcher = committer.workplace = None
         self.engine.store.ring()
@@ -144,7 +163,7 @@ class Worker:
         self.start()
         while not self._stop_asked.is_set():
             self._changed.clear()
-            if self._dispatcher.is_at_rest() and not self._is_busy(span):
+            if self._dispatcher.is_at_rest() and not self._is_projecting() and not self._is_busy(span):
                 return
             self._changed.wait(_LOOK_EVERY)
 
@@ -191,7 +210,8 @@ class Worker:
     # --- Work ---
 
     def _services(self, task: Task) -> Services:
-        return Services(client=self._client, is_cancelled=task.has_been_cancelled)
+        heartbeat = partial(self._dispatcher.beat, task)
+        return Services(client=self._client, is_cancelled=task.has_been_cancelled, heartbeat=heartbeat)
 
     def _is_busy(self, horizon: timedelta) -> bool:
         with self.engine.store.reading() as reading:
@@ -203,6 +223,38 @@ class Worker:
         if self._on_progress is not None:
             self._on_progress([_progress_of(entry) for entry in batch.entries.values()])
 
+    # --- Synced attributes ---
+
+    def _make_projector(self) -> None:
+        """Raises UsageError when the attribute store is no such thing."""
+        engine, target = self.engine, self.engine.attribute_store
+        if not target:
+            return
+        if isinstance(target, str):
+            target = open_attribute_store(target)
+        engine.projector = Projector(
+            target,
+            engine.store,
+            engine.committer,
+            engine.definitions,
+            engine.clock,
+            worker=self._dispatcher.claimer,
+            call_at=self._dispatcher.watch.need_by,
+        )
+
+    def _stop_projector(self, ends_at: float) -> None:
+        """What is committed is carried over first, if that can be done by then."""
+        projector = self.engine.projector
+        if projector is None:
+            return
+        while projector.is_busy() and time.monotonic() < ends_at:
+            time.sleep(_FLUSH_EVERY)
+        projector.stop()
+        self.engine.projector = None
+
+    def _is_projecting(self) -> bool:
+        return self.engine.projector is not None and self.engine.projector.is_busy()
+
     # --- Leases ---
 
     def _register(self, transaction: Transaction, now: datetime) -> None:
@@ -213,7 +265,12 @@ class Worker:
 
     def _beat(self) -> None:
         """Stay alive; take over from those who are not."""
-        if self._beat_at is None or self.engine.clock.now() < self._beat_at:
+        if self._beat_at is None:
+            return
+        if self.engine.projector is not None:
+            self.engine.projector.look()
+        if self.engine.clock.now() < self._beat_at:
+            self._dispatcher.watch.need_by(self._beat_at)
             return
         self.engine.committer.exclusively(self._renew, "lease")
 

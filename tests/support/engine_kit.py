@@ -26,8 +26,8 @@ PATIENCE = 20.0
 class VirtualClock:
     """Stands still until it is advanced; then everybody who sleeps on it looks again."""
 
-    def __init__(self) -> None:
-        self._now = datetime(2030, 1, 1, tzinfo=UTC)
+    def __init__(self, now: datetime = datetime(2030, 1, 1, tzinfo=UTC)) -> None:
+        self._now = now
         self._engines: list[Engine] = []
 
     def now(self) -> datetime:
@@ -40,7 +40,10 @@ class VirtualClock:
         self._engines.append(engine)
 
     def advance(self, **span: float) -> None:
-        self._now += timedelta(**span)
+        self.turn_to(self._now + timedelta(**span))
+
+    def turn_to(self, now: datetime) -> None:
+        self._now = max(now, self._now)
         for engine in self._engines:
             engine.look_again()
 
@@ -114,6 +117,13 @@ class Kit:
     def phases(self, flow_id: str = "run-1") -> dict[str, str]:
         active = self.client.describe(flow_id)["active"]
         return {each["step_execution_id"]: each["phase"] for each in active}
+
+    def await_phase(self, phase: str, flow_id: str = "run-1") -> None:
+        """Until every active execution is in this phase."""
+        with self.engine.waiting.waiter(flow_id, lambda _: True) as waiter:
+            while set(self.phases(flow_id).values()) != {phase}:
+                assert waiter.wake.wait(PATIENCE), f"{flow_id} is never {phase}: {self.phases(flow_id)}"
+                waiter.wake.clear()
 
     def events(self, flow_id: str = "run-1") -> list[str]:
         return [commit["event"] for commit in self.client.history(flow_id)]

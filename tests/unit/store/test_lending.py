@@ -13,6 +13,7 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from orchestrator.errors import StoreError, TransactionLost, UsageError
+from orchestrator.store.contract import Transaction
 from orchestrator.store.sqlite import SqliteStore
 
 
@@ -28,6 +29,18 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 def note(connection: Connection, value: str) -> None:
     connection.execute(text("INSERT INTO notes (note) VALUES (:note)"), {"note": value})
+
+
+def note_and_fail(transaction: Transaction) -> None:
+    with transaction.lend() as loan:
+        note(loan.connection, "undone")
+        raise KeyError
+
+
+def note_and_lose(store: SqliteStore) -> None:
+    with store.writing() as transaction, transaction.lend() as loan:
+        note(loan.connection, "a")
+        loan.connection.exec_driver_sql("INSERT OR ROLLBACK INTO notes (id) VALUES (1)")
 
 
 def notes(store: SqliteStore) -> list[str]:
@@ -54,9 +67,8 @@ def test_a_block_that_raises_undoes_its_own_writes_only(store: SqliteStore) -> N
     with store.writing() as transaction:
         with transaction.lend() as loan:
             note(loan.connection, "kept")
-        with pytest.raises(KeyError), transaction.lend() as loan:
-            note(loan.connection, "undone")
-            raise KeyError
+        with pytest.raises(KeyError):
+            note_and_fail(transaction)
     assert notes(store) == ["kept"]
 
 
@@ -116,9 +128,8 @@ def test_a_revoked_connection_stops_its_running_statement(store: SqliteStore) ->
 
 
 def test_a_transaction_that_the_handler_ended_is_noticed(store: SqliteStore) -> None:
-    with pytest.raises(TransactionLost), store.writing() as transaction, transaction.lend() as loan:
-        note(loan.connection, "a")
-        loan.connection.exec_driver_sql("INSERT OR ROLLBACK INTO notes (id) VALUES (1)")
+    with pytest.raises(TransactionLost):
+        note_and_lose(store)
     assert notes(store) == []
     with store.writing() as transaction, transaction.lend() as loan:
         note(loan.connection, "b")
