@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from docs.conformance import conformance_page
 from docs.pictures import flow_picture, run_picture
+from orchestrator.definition.explanations import Example
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -165,8 +167,18 @@ def commands_page() -> str:
     group: Any = typer.main.get_command(app)
     lines = [NOTE.format(source="the commands in orchestrator/cli"), COMMANDS_HEAD]
     for name, command in group.commands.items():
-        lines += command_section(name, command)
+        for full_name, each in commands_within(name, command):
+            lines += command_section(full_name, each)
     return "\n".join(lines)
+
+
+def commands_within(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """A command, or the commands of a group such as `db`."""
+    if not hasattr(command, "commands"):
+        yield name, command
+        return
+    for sub_name, each in command.commands.items():
+        yield from commands_within(f"{name} {sub_name}", each)
 
 
 def command_section(name: str, command: Any) -> Iterator[str]:
@@ -213,20 +225,40 @@ def option_help(option: Any) -> str:
 # --- Problems and outputs ---------------------------------------------------------------------------------
 
 
-def problems_page() -> str:
-    from orchestrator.definition.codes import CODES
+PROBLEMS_HEAD = """# Problems
 
-    lines = [
-        NOTE.format(source="orchestrator/definition/codes.py"),
-        "# Problems\n",
-        "What `orchestrator lint` can find, by code. Codes are never reused.",
-        "`orchestrator lint --explain CODE` says the same.\n",
-        "| code | name | |",
-        "|---|---|---|",
-    ]
-    for code, about in sorted(CODES.items()):
-        lines.append(f"| {code} | {about.name} | {cell(about.explanation)} |")
-    return "\n".join([*lines, ""])
+What `orchestrator lint` can find, by code. Codes are never reused.
+`orchestrator lint --explain CODE` says the same.
+"""
+
+
+def problems_page() -> str:
+    from orchestrator.definition.explanations import explain
+
+    source = "orchestrator/definition/codes.py and problems.yaml"
+    lines = [NOTE.format(source=source), PROBLEMS_HEAD, "| code | name | |", "|---|---|---|"]
+    for code, about in explain().items():
+        lines.append(f"| [{code}](#{code.lower()}) | {about.name} | {cell(about.what)} |")
+    for code, about in explain().items():
+        lines += [f'\n## <a id="{code.lower()}"></a>{code} {about.name}\n', f"{about.what} {about.why}\n"]
+        lines += example_lines("For example", about.bad)
+        lines.append(f"What to do: {about.fix}\n")
+        lines += example_lines("Mended", about.good)
+    return "\n".join(lines)
+
+
+def example_lines(title: str, example: Example | None) -> Iterator[str]:
+    """Indented: control characters of an example stay out of the page."""
+    if example is not None:
+        text = "".join(shown_character(character) for character in example.as_text())
+        yield f"{title}:\n"
+        yield from (f"    {line}".rstrip() for line in text.split("\n"))
+        yield ""
+
+
+def shown_character(character: str) -> str:
+    is_control = unicodedata.category(character) == "Cc" and character not in "\n\t"
+    return chr(0x2400 + ord(character)) if is_control and ord(character) < 32 else character
 
 
 def outputs_page() -> str:

@@ -74,6 +74,8 @@ CODES: dict[str, Code] = {
     "DEC002": Code("several-outcomes", "A decision has exactly one outcome."),
     "DEC003": Code("repeated-report", "A decision reports at most once to a join."),
     "DEC004": Code("not-in-an-rpc", "An RPC cannot close the run, report, or touch rounds and siblings."),
+    "REF005": Code("unknown-subflow", "No step of the flow waits for a subflow of that name."),
+    "MET001": Code("unused-suppression", "A `# lint: ignore[…]` comment suppresses nothing: remove it."),
     "DAT008": Code("handler-signature", "The function cannot be called as this place calls it."),
     "ENG001": Code(
         "not-executable-yet", "The language has it, this release's engine does not execute it yet."

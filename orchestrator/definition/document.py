@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import yaml
 
 from orchestrator.definition.model import Json
-from orchestrator.definition.problem import Span, split_lines
+from orchestrator.definition.problem import Fix, Span, split_lines
 from orchestrator.definition.quoting import explain_syntax_error, quote_expression_at
 
 DEPTH_LIMIT = 100
@@ -26,7 +26,14 @@ class Report(Protocol):
     """Takes each problem; `first` is the span of the other place it speaks of."""
 
     def __call__(
-        self, code: str, message: str, span: Span, *, help: str = "", first: Span | None = None
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        *,
+        help: str = "",
+        first: Span | None = None,
+        fix: Fix | None = None,
     ) -> None: ...
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+
+_SURE = 0.8
+"""Likeness from which a name may be replaced by another."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
@@ -18,6 +22,17 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
         return found[0]
     found = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
     return by_lower[found[0]] if found else None
+
+
+def only_near(word: str, known: Iterable[str]) -> str | None:
+    """The one known name that `word` must have been meant for; None where several are as likely."""
+    from difflib import get_close_matches
+
+    names = list(known)
+    plain = re.sub("[^a-z0-9]", "", word.lower())
+    same = [name for name in names if re.sub("[^a-z0-9]", "", name.lower()) == plain]
+    near = same or get_close_matches(word, names, n=2, cutoff=_SURE)
+    return near[0] if len(near) == 1 else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ from orchestrator.definition.parse_handlers import Declared
 from orchestrator.definition.parse_steps import Surroundings, read_rpc, read_step, read_timeout_handler
 from orchestrator.definition.parse_values import read_type
 from orchestrator.definition.parse_waits import read_config
-from orchestrator.definition.problem import LabelledSpan, Problem, Span, sort_key
+from orchestrator.definition.problem import Edit, Fix, LabelledSpan, Problem, Span, sort_key
 from orchestrator.definition.quoting import quoted
 from orchestrator.definition.reading import Fields, Reading, shown
 from orchestrator.definition.scopes import Scopes
@@ -87,18 +87,31 @@ def _moved_back(problem: Problem, quoted_at: Span, added: int) -> Problem:
             return column
         return max(quoted_at.column, column - (added if column > quoted_at.end_column else 1))
 
-    span = problem.span
-    column, end_column = back(span.line, span.column), back(span.end_line, span.end_column)
-    return replace(problem, span=replace(span, column=column, end_column=max(end_column, column + 1)))
+    def moved(span: Span) -> Span:
+        column, end_column = back(span.line, span.column), back(span.end_line, span.end_column)
+        return replace(span, column=column, end_column=max(end_column, column + 1))
+
+    fix = problem.fix
+    if fix is not None:
+        fix = replace(fix, edits=tuple(Edit(moved(edit.span), edit.text) for edit in fix.edits))
+    return replace(problem, span=moved(problem.span), fix=fix)
 
 
 def read_document(text: str, path: str) -> tuple[Source, Json, list[Problem]]:
     """The document as plain JSON with its positions; problems of the YAML text alone."""
     problems: list[Problem] = []
 
-    def report(code: str, message: str, span: Span, *, help: str = "", first: Span | None = None) -> None:
+    def report(
+        code: str,
+        message: str,
+        span: Span,
+        *,
+        help: str = "",
+        first: Span | None = None,
+        fix: Fix | None = None,
+    ) -> None:
         spans = (LabelledSpan(path, first, "first here"),) if first is not None else ()
-        problems.append(Problem(code, message, path, span, help=help, spans=spans))
+        problems.append(Problem(code, message, path, span, help=help, spans=spans, fix=fix))
 
     bare = Source(path, text)
     byte_count = len(text.encode("utf-8", "surrogatepass"))

@@ -15,6 +15,7 @@ from orchestrator.definition.expressions import (
     parse_value,
 )
 from orchestrator.definition.model import Json, Path
+from orchestrator.definition.problem import Edit, Fix
 from orchestrator.definition.quoting import quoted
 from orchestrator.definition.reading import Fields, Reading, shown
 from orchestrator.definition.type_text import TypeProblem
@@ -96,6 +97,11 @@ def read_guard(reading: Reading, node: Json, path: Path, scope: Scope) -> Expres
             path,
             "`when` takes a bare expression, without `${…}`",
             help=f"write when: {quoted(bare) if needs_quotes else bare}",
+            fix=Fix(
+                "remove the braces",
+                (Edit(reading.source.locate(path).value, quoted(bare) if needs_quotes else bare),),
+                is_safe=True,
+            ),
         )
         return None
     if not isinstance(node, str | bool):

@@ -21,6 +21,11 @@ def split_lines(text: str) -> list[str]:
     return _LINE_BREAK.split(text)
 
 
+def line_starts(text: str) -> list[int]:
+    """The offset at which each line begins."""
+    return [0, *(found.end() for found in _LINE_BREAK.finditer(text))]
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
     """Lines and columns count characters from 1; the end is the first character after."""
@@ -39,6 +44,23 @@ class LabelledSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """What stands at the span becomes `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """`message` says what it does, in the imperative. Safe: the meaning can only be this one."""
+
+    message: str
+    edits: tuple[Edit, ...]
+    is_safe: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """`path` is the file; the name comes from the code."""
 
@@ -51,6 +73,7 @@ class Problem:
     confidence: str = "proved"
     flow: str | None = None
     spans: tuple[LabelledSpan, ...] = field(default=())
+    fix: Fix | None = None
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import yaml
 
-from orchestrator.definition.problem import Span, split_lines
+from orchestrator.definition.problem import Edit, Fix, Span, split_lines
 
 if TYPE_CHECKING:
     from orchestrator.definition.document import Report
@@ -97,7 +97,24 @@ def has_open_bracket(expression: str) -> bool:
 
 def _report_unquoted(candidate: Candidate, line: int, reason: str, report: Report) -> None:
     span = Span(line + 1, candidate.start + 1, line + 1, candidate.end + 1)
-    report("YML017", f"{reason}: quote this expression", span, help=f"write {quoted(candidate.text)}")
+    text = quoted(candidate.text)
+    report(
+        "YML017",
+        f"{reason}: quote this expression",
+        span,
+        help=f"write {text}",
+        fix=Fix("quote the expression", (Edit(span, text),), is_safe=True),
+    )
+
+
+def quoting_of(text: str, span: Span) -> Fix | None:
+    """Quotes the unquoted expression that begins at the span, if one does."""
+    shown = split_lines(text)[span.line - 1]
+    for candidate in _find_candidates(shown, _is_inside_flow(shown, span.column - 1)):
+        if candidate.start == span.column - 1:
+            at = Span(span.line, candidate.start + 1, span.line, candidate.end + 1)
+            return Fix("quote the expression", (Edit(at, quoted(candidate.text)),), is_safe=True)
+    return None
 
 
 def _find_candidates(line: str, is_flow: bool) -> list[Candidate]:

@@ -12,9 +12,9 @@ from datetime import timedelta
 from orchestrator.definition.durations import parse_duration
 from orchestrator.definition.keys import KEYS
 from orchestrator.definition.model import Json, Path
-from orchestrator.definition.nearness import did_you_mean
-from orchestrator.definition.problem import LabelledSpan, Problem, Span
-from orchestrator.definition.quoting import has_open_bracket
+from orchestrator.definition.nearness import did_you_mean, only_near
+from orchestrator.definition.problem import Edit, Fix, LabelledSpan, Problem, Span
+from orchestrator.definition.quoting import has_open_bracket, quoting_of
 from orchestrator.definition.source import Source
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
@@ -93,6 +93,7 @@ class Reading:
         help: str = "",
         is_about_key: bool = False,
         labels: Mapping[str, Path] | None = None,
+        fix: Fix | None = None,
     ) -> None:
         """A problem at a path's value, or at its key."""
         position = self.source.locate(path)
@@ -101,14 +102,29 @@ class Reading:
             LabelledSpan(self.source.path, self.source.locate(at).key or self.source.locate(at).value, label)
             for label, at in (labels or {}).items()
         )
-        self.report_at(code, span, message, help=help, spans=labelled)
+        self.report_at(code, span, message, help=help, spans=labelled, fix=fix)
 
     def report_at(
-        self, code: str, span: Span, message: str, *, help: str = "", spans: tuple[LabelledSpan, ...] = ()
+        self,
+        code: str,
+        span: Span,
+        message: str,
+        *,
+        help: str = "",
+        spans: tuple[LabelledSpan, ...] = (),
+        fix: Fix | None = None,
     ) -> None:
-        problem = Problem(code, message, self.source.path, span, help=help, spans=spans)
+        problem = Problem(code, message, self.source.path, span, help=help, spans=spans, fix=fix)
         if problem not in self.problems:
             self.problems.append(problem)
+
+    def renaming(self, path: Path, old: str, new: str | None, *, is_key: bool = False) -> Fix | None:
+        """Writes `new` where `old` stands by itself, as a key or as a value."""
+        position = self.source.locate(path)
+        span = position.key if is_key else position.value
+        if new is None or span is None or self.source.text_at(span).strip("'\"") != old:
+            return None
+        return Fix(f"rename `{old}` to `{new}`", (Edit(span, new),), is_safe=False)
 
     # --- Mappings and lists -------------------------------------------------------------------------------
 
@@ -128,7 +144,7 @@ class Reading:
             elif not key.startswith("x-"):
                 fields.has_unknown = True
                 if not (has_cut_guard and value is None):
-                    self._report_unknown_key(key, (*path, key), kind, what, fields)
+                    self._report_unknown_key(key, (*path, key), kind, node, fields)
         return fields
 
     def _report_cut_guard(self, node: dict[str, Json], path: Path) -> bool:
@@ -141,18 +157,27 @@ class Reading:
             (*path, "when"),
             "YAML cut this expression at a comma: quote this expression",
             help='write it in quotes: when: "…"',
+            fix=quoting_of(self.source.text, self.source.locate((*path, "when")).value),
         )
         node["when"] = True
         return True
 
-    def _report_unknown_key(self, key: str, path: Path, kind: str, what: str, fields: Fields) -> None:
+    def _report_unknown_key(
+        self, key: str, path: Path, kind: str, node: dict[str, Json], fields: Fields
+    ) -> None:
         help = did_you_mean(key, KEYS[kind])
         if not help and len(KEYS[kind]) <= 8:
             help = "known here: " + ", ".join(f"`{known}`" for known in KEYS[kind])
         if not help:
             help = "keys of your own begin with `x-`"
+        meant = only_near(key, KEYS[kind])
         self.report(
-            "KEY001", path, f"unknown key `{key}` in {fields.what or what}", help=help, is_about_key=True
+            "KEY001",
+            path,
+            f"unknown key `{key}` in {fields.what}",
+            help=help,
+            is_about_key=True,
+            fix=self.renaming(path, key, meant, is_key=True) if meant not in node else None,
         )
 
     def read_list(
@@ -273,7 +298,9 @@ class Reading:
         help = did_you_mean(node, self.names[kind])
         if not help and not self.names[kind]:
             help = f"no {kind} is declared at all"
-        self.report(code, path, message, help=help, is_about_key=is_key)
+        meant = only_near(node, self.names[kind]) if not others else None
+        fix = self.renaming(path, node, meant, is_key=is_key)
+        self.report(code, path, message, help=help, is_about_key=is_key, fix=fix)
         return None
 
     def read_references(self, node: Json, path: Path, kind: str, what: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from orchestrator.definition.document import Node, Scalar
+from orchestrator.definition.document import ListNode, MappingNode, Node, Scalar
 from orchestrator.definition.model import Path
 from orchestrator.definition.problem import Span as Span
 from orchestrator.definition.problem import split_lines
@@ -41,6 +41,14 @@ class Source:
         position, _, _ = self._find(path)
         return position
 
+    def text_at(self, span: Span) -> str:
+        """What stands there; line breaks as `\\n`."""
+        lines = list(self.lines[span.line - 1 : span.end_line])
+        if lines and span.end_line <= len(self.lines):
+            lines[-1] = lines[-1][: span.end_column - 1]
+        lines[:1] = [lines[0][span.column - 1 :]] if lines else []
+        return "\n".join(lines)
+
     def locate_within(self, path: Path, offset: int, end_offset: int) -> Span:
         """The span of a piece of a text value, by offsets into the value as read (quotes, escapes undone)."""
         position, node, is_exact = self._find(path)
@@ -53,6 +61,14 @@ class Source:
         line, column = places[offset] if offset < len(places) else _after(places[-1])
         end_line, end_column = _after(places[end_offset - 1]) if end_offset > offset else (line, column + 1)
         return Span(line + 1, column + 1, end_line + 1, end_column + 1)
+
+    def is_in_text(self, line: int, column: int) -> bool:
+        """Whether the place is inside a key or value; `#` begins no comment there."""
+        return any((s.line, s.column) <= (line, column) < (s.end_line, s.end_column) for s in self._texts)
+
+    @cached_property
+    def _texts(self) -> tuple[Span, ...]:
+        return tuple(_text_spans(self._root)) if self._root is not None else ()
 
     def _find(self, path: Path) -> tuple[Position, Node | None, bool]:
         node = self._root
@@ -97,6 +113,20 @@ class Source:
             return None
         text = self.lines[line]
         return text[column] if column < len(text) else "\n"
+
+
+def _text_spans(node: Node) -> Iterator[Span]:
+    if isinstance(node, Scalar):
+        span = node.span
+        is_block = node.style in {"|", ">"}  # whose first line may end in a comment
+        yield Span(span.line + 1, 1, span.end_line, span.end_column) if is_block else span
+    elif isinstance(node, ListNode):
+        for item in node.items:
+            yield from _text_spans(item)
+    elif isinstance(node, MappingNode):
+        for key, value in node.entries.values():
+            yield key
+            yield from _text_spans(value)
 
 
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")

@@ -1,4 +1,4 @@
-"""Problems as text, JSON and GitHub annotations."""
+"""Problems in every format."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from orchestrator.definition.problem import Problem, Span
+from orchestrator.definition.problem import Fix, Problem, Span
 from orchestrator.definition.source import Source
 from orchestrator.errors import UsageError
+from orchestrator.lint.junit import render_junit
+from orchestrator.lint.sarif import render_sarif
 
 SCHEMA = 1
 _GITHUB_LEVELS = {"error": "error", "warning": "warning", "info": "notice"}
@@ -22,10 +24,17 @@ def render(
     *,
     sources: Mapping[str, Source] | None = None,
     has_colour: bool = False,
+    files: Sequence[str] = (),
+    fail_on: str = "error",
 ) -> str:
-    """The report in one of FORMATS. `sources` by path spares reading the files again (text only)."""
+    """The report in one of FORMATS. `sources` by path spares reading the files again (text only).
+
+    `files` are those that were looked at, and `fail_on` the severity that is a failure (junit only).
+    """
     if format == "text":
         return render_text(problems, sources=sources, has_colour=has_colour)
+    if format == "junit":
+        return render_junit(problems, files, fail_on)
     if format not in FORMATS:
         raise UsageError(f"unknown format `{format}`; known: {', '.join(FORMATS)}")
     return _RENDERERS[format](problems)
@@ -41,7 +50,16 @@ def render_text(
         if problem.path not in known:
             known[problem.path] = _read_source(problem.path)
         frames.append(problem.frame(known[problem.path], has_colour=has_colour))
-    return "\n\n".join([*frames, summarize(problems)]) if frames else ""
+    return "\n\n".join([*frames, _conclude(problems)]) if frames else ""
+
+
+def _conclude(problems: Sequence[Problem]) -> str:
+    fixes = [problem.fix for problem in problems if problem.fix is not None]
+    safe_count = sum(fix.is_safe for fix in fixes)
+    offers = [f"{safe_count} with --fix"] if safe_count else []
+    offers += [f"{len(fixes) - safe_count} with --fix --unsafe-fixes"] if len(fixes) > safe_count else []
+    count = summarize(problems)
+    return f"{count}\nfixable: {', '.join(offers)}" if offers else count
 
 
 def summarize(problems: Sequence[Problem]) -> str:
@@ -104,9 +122,14 @@ def problem_json(problem: Problem) -> dict[str, Any]:
             for labelled in problem.spans
         ],
         "help": problem.help or None,
-        "fix": None,
+        "fix": _fix_json(problem.fix) if problem.fix is not None else None,
         "url": None,
     }
+
+
+def _fix_json(fix: Fix) -> dict[str, Any]:
+    edits = [{**_span_json(edit.span), "text": edit.text} for edit in fix.edits]
+    return {"message": fix.message, "is_safe": fix.is_safe, "edits": edits}
 
 
 def _span_json(span: Span) -> dict[str, int]:
@@ -139,5 +162,6 @@ _RENDERERS: dict[str, Callable[[Sequence[Problem]], str]] = {
     "json": render_json,
     "jsonl": render_jsonl,
     "github": render_github,
+    "sarif": render_sarif,
 }
-FORMATS = tuple(_RENDERERS)
+FORMATS = (*_RENDERERS, "junit")

@@ -12,8 +12,11 @@ from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse
 from orchestrator.definition.problem import Problem, sort_key
 from orchestrator.errors import UsageError
+from orchestrator.lint.suppression import HANDLER_CODES, suppress
 
 STANDARD_INPUT = "-"
+STDIN = "<stdin>"
+"""Its path in problems."""
 
 
 def lint_paths(paths: Iterable[str | Path], *, has_handlers: bool = False) -> list[Problem]:
@@ -24,28 +27,44 @@ def lint_paths(paths: Iterable[str | Path], *, has_handlers: bool = False) -> li
     """
     problems: list[Problem] = []
     flows: list[Flow] = []
+    unchecked = frozenset[str]() if has_handlers else HANDLER_CODES
+    for file in listed_files(paths):
+        flow, found, text = _read(file)
+        if flow is not None:
+            found = [*found, *check_executable(flow)]
+            if has_handlers:
+                found += check_handlers(flow)
+            twin = next((other for other in flows if other.name == flow.name), None)
+            found += [twin_problem(flow, twin)] if twin is not None else []
+            flows.append(flow)
+        problems += suppress(found, text, shown_path(file), unchecked=unchecked)
+    return sorted(problems, key=sort_key)
+
+
+def lint_text(text: str, path: str = STDIN) -> list[Problem]:
+    """The problems of a definition that stands in no file."""
+    flow, problems = parse(text, path)
+    found = problems if flow is None else check_executable(flow)
+    return sorted(suppress(found, text, path), key=sort_key)
+
+
+def listed_files(paths: Iterable[str | Path]) -> list[Path]:
+    """The files to look at, in their order."""
     paths = list(paths)
     for path in paths:
         if Path(path).is_dir() and not find_files([path]):
             raise UsageError(f"there is no *{SUFFIX} under {path}")
-    for file in find_files(paths):
-        flow, found = _read(file)
-        problems += found
-        if flow is None:
-            continue
-        problems += check_executable(flow)
-        if has_handlers:
-            problems += check_handlers(flow)
-        twin = next((other for other in flows if other.name == flow.name), None)
-        problems += [twin_problem(flow, twin)] if twin is not None else []
-        flows.append(flow)
-    return sorted(problems, key=sort_key)
+    return find_files(paths)
 
 
-def lint_text(text: str, path: str = "<stdin>") -> list[Problem]:
-    """The problems of a definition that stands in no file."""
-    flow, problems = parse(text, path)
-    return problems if flow is None else check_executable(flow)
+def shown_path(path: Path) -> str:
+    """As seen from the working directory, where the file is below it."""
+    if str(path) == STANDARD_INPUT:
+        return STDIN
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
 
 
 def check_handlers(flow: Flow) -> list[Problem]:
@@ -61,15 +80,16 @@ def check_handlers(flow: Flow) -> list[Problem]:
     return problems
 
 
-def _read(file: Path) -> tuple[Flow | None, list[Problem]]:
-    if str(file) != STANDARD_INPUT:
-        return read_file(file, _shown(file))
-    return parse(sys.stdin.read(), "<stdin>")
-
-
-def _shown(path: Path) -> str:
-    """As seen from the working directory, where the file is below it."""
+def _read(file: Path) -> tuple[Flow | None, list[Problem], str]:
+    """The flow or its problems, and the text that holds suppressions."""
+    if str(file) == STANDARD_INPUT:
+        text = sys.stdin.read()
+        return *parse(text, STDIN), text
+    flow, problems = read_file(file, shown_path(file))
+    if flow is not None and flow.source is not None:
+        return flow, problems, flow.source.text
     try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
+        text = file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    return flow, problems, text

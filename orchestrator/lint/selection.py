@@ -9,7 +9,9 @@ from orchestrator.definition.problem import Problem
 SEVERITIES = ("info", "warning", "error")
 
 
-def select_problems(problems: Iterable[Problem], select: Sequence[str], ignore: Sequence[str]) -> list[Problem]:
+def select_problems(
+    problems: Iterable[Problem], select: Sequence[str], ignore: Sequence[str]
+) -> list[Problem]:
     """Codes, families (`KEY`) or names (`unknown-key`); nothing selected is everything."""
     return [
         problem

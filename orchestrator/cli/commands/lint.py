@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from orchestrator.definition.problem import Problem
     from orchestrator.definition.source import Source
 
@@ -18,6 +20,8 @@ class Report(StrEnum):
     JSON = "json"
     JSONL = "jsonl"
     GITHUB = "github"
+    SARIF = "sarif"
+    JUNIT = "junit"
 
 
 class Severity(StrEnum):
@@ -26,35 +30,52 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-Codes = list[str] | None
 Paths = Annotated[
     list[str] | None,
     typer.Argument(metavar="PATH", help="Files or directories with *.flow.yaml; - is standard input."),
 ]
-STDIN = "<stdin>"
+Format = Annotated[Report, typer.Option("--format", help="How problems are printed.")]
+Select = Annotated[
+    list[str] | None,
+    typer.Option("--select", metavar="CODE", help="Only these codes or families; may be repeated."),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="CODE", help="Not these codes or families; may be repeated."),
+]
+FailOn = Annotated[Severity, typer.Option("--fail-on", help="Exit 1 from this severity on.")]
+Strict = Annotated[bool, typer.Option("--strict", help="The same as --fail-on warning.")]
+Handlers = Annotated[bool, typer.Option("--handlers", help="Import the handlers and check them too.")]
+Repair = Annotated[
+    bool, typer.Option("--fix", help="Mend what can only be meant in one way, then report the rest.")
+]
+Unsafe = Annotated[
+    bool, typer.Option("--unsafe-fixes", help="With --fix or --diff: also what is only very likely meant.")
+]
+Diff = Annotated[
+    bool, typer.Option("--diff", help="Print what --fix would change, change nothing; exit 1 if anything.")
+]
+Explain = Annotated[
+    str | None, typer.Option("--explain", metavar="CODE", help="Say what a code means, with examples.")
+]
 
 
 def lint(
     paths: Paths = None,
-    report: Annotated[Report, typer.Option("--format", help="How problems are printed.")] = Report.TEXT,
-    select: Annotated[
-        Codes, typer.Option("--select", metavar="CODE", help="Only these codes or families.")
-    ] = None,
-    ignore: Annotated[
-        Codes, typer.Option("--ignore", metavar="CODE", help="Not these codes or families.")
-    ] = None,
-    fail_on: Annotated[
-        Severity, typer.Option("--fail-on", help="Exit 1 from this severity on.")
-    ] = Severity.ERROR,
-    strict: Annotated[bool, typer.Option("--strict", help="The same as --fail-on warning.")] = False,
-    handlers: Annotated[
-        bool, typer.Option("--handlers", help="Import the handlers and check them too.")
-    ] = False,
-    explain: Annotated[
-        str | None, typer.Option("--explain", metavar="CODE", help="Say what a code means.")
-    ] = None,
+    report: Format = Report.TEXT,
+    select: Select = None,
+    ignore: Ignore = None,
+    fail_on: FailOn = Severity.ERROR,
+    strict: Strict = False,
+    handlers: Handlers = False,
+    fix: Repair = False,
+    unsafe_fixes: Unsafe = False,
+    diff: Diff = False,
+    explain: Explain = None,
 ) -> int:
     """Find mistakes: exit 0 none, 1 problems, 2 usage."""
+    from orchestrator.cli.mending import Mending
+    from orchestrator.cli.settings import resolve_selection
     from orchestrator.cli.terminal import note
     from orchestrator.errors import UsageError
     from orchestrator.lint.selection import is_failing, select_problems
@@ -64,50 +85,79 @@ def lint(
         return 0
     if not paths:
         raise UsageError("name the files or directories to look at: orchestrator lint flows/")
-    problems, sources = find_problems(paths, handlers)
-    selected = select_problems(problems, select or (), ignore or ())
-    print_report(selected, report, sources)
+    selection = resolve_selection(select, ignore)
+    mending = Mending(paths, selection, allows_unsafe=unsafe_fixes)
+    if diff:
+        return mending.show()
+    if unsafe_fixes and not fix:
+        raise UsageError("--unsafe-fixes goes with --fix or --diff")
+    text = mending.mend() if fix else None
+    problems, sources = find_problems(paths, handlers, text)
+    selected = select_problems(problems, *selection)
+    least = (Severity.WARNING if strict else fail_on).value
+    print_report(selected, report, sources, paths, fail_on=least, is_text_out=text is not None)
     if not selected:
         note(f"{', '.join(paths)}: no problems")
-    return 1 if is_failing(selected, (Severity.WARNING if strict else fail_on).value) else 0
+    return 1 if is_failing(selected, least) else 0
 
 
-def find_problems(paths: list[str], has_handlers: bool) -> tuple[list[Problem], dict[str, Source]]:
-    """All problems, and the text of standard input where that was asked for."""
+def find_problems(
+    paths: list[str], has_handlers: bool, text: str | None = None
+) -> tuple[list[Problem], dict[str, Source]]:
+    """All problems, and the text of standard input (`text`, when it was read before) if asked for."""
     import sys
     from contextlib import redirect_stdout
 
     from orchestrator.definition.source import Source
     from orchestrator.errors import UsageError
-    from orchestrator.lint.runner import lint_paths, lint_text
+    from orchestrator.lint.runner import STDIN, lint_paths, lint_text
 
     if "-" in paths:
         if len(paths) > 1 or has_handlers:
             raise UsageError("standard input (-) is linted alone, without --handlers")
-        text = sys.stdin.read()
+        text = sys.stdin.read() if text is None else text
         return lint_text(text, STDIN), {STDIN: Source(STDIN, text)}
     with redirect_stdout(sys.stderr):
         return lint_paths(paths, has_handlers=has_handlers), {}
 
 
-def print_report(problems: list[Problem], report: Report, sources: dict[str, Source]) -> None:
+def print_report(
+    problems: list[Problem],
+    report: Report,
+    sources: dict[str, Source],
+    paths: Sequence[str],
+    *,
+    fail_on: str,
+    is_text_out: bool,
+) -> None:
+    """`is_text_out`: stdout has got the mended text, the report goes to stderr."""
     import sys
 
-    from orchestrator.cli.terminal import has_colours, say
+    from orchestrator.cli.terminal import has_colours, note, say
     from orchestrator.lint.report import render
+    from orchestrator.lint.runner import listed_files, shown_path
 
-    text = render(problems, report.value, sources=sources, has_colour=has_colours(sys.stdout))
+    stream = sys.stderr if is_text_out else sys.stdout
+    text = render(
+        problems,
+        report.value,
+        sources=sources,
+        has_colour=has_colours(stream),
+        files=[shown_path(file) for file in listed_files(paths)],
+        fail_on=fail_on,
+    )
     if text:
-        say(text)
+        (note if is_text_out else say)(text)
 
 
 def explain_code(code: str) -> None:
     from orchestrator.cli.terminal import say
-    from orchestrator.definition.codes import CODES
+    from orchestrator.definition.explanations import explain, find_code
+    from orchestrator.definition.nearness import did_you_mean
     from orchestrator.errors import NotFound
 
-    for known, about in CODES.items():
-        if code.upper() == known or code.lower() == about.name:
-            say(f"{known} {about.name}: {about.explanation}")
-            return
-    raise NotFound(f"there is no problem `{code}`; see docs/reference/problems.md", code=code)
+    found = find_code(code)
+    if found is None:
+        help = did_you_mean(code.upper(), explain()) or "see docs/reference/problems.md"
+        raise NotFound(f"there is no problem `{code}`; {help}", code=code)
+    say(explain()[found].as_text())

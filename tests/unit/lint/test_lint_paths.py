@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.definition.executable import FINDERS
 from orchestrator.errors import UsageError
 from orchestrator.lint.runner import lint_paths, lint_text
 
@@ -27,9 +28,13 @@ def test_problems_of_all_files_come_in_file_order_with_relative_paths(
     assert [problem.flow for problem in problems] == ["A", "B", "B"]
 
 
-def test_what_cannot_be_executed_yet_is_shown_as_info(tmp_path: Path) -> None:
-    (tmp_path / "a.flow.yaml").write_text("flow: A\nrpcs: {r: {returns: 1}}\n")
-    assert [problem.severity for problem in lint_paths([tmp_path])] == ["info"]
+def test_what_cannot_be_executed_yet_is_shown_as_info(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FINDERS, "a start", lambda flow: iter([("start",)]))
+    (tmp_path / "a.flow.yaml").write_text("flow: A\nstart: B\nsteps: {B: {dead_end: true}}\n")
+    (problem,) = lint_paths([tmp_path])
+    assert (problem.code, problem.severity, problem.span.line) == ("ENG001", "info", 2)
 
 
 def test_two_files_with_one_flow_type_are_a_problem(tmp_path: Path) -> None:

@@ -99,4 +99,4 @@ def test_summary_counts_by_severity() -> None:
 def test_an_unknown_format_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="unknown format"):
         render([], "xml")
-    assert set(FORMATS) == {"text", "concise", "json", "jsonl", "github"}
+    assert set(FORMATS) == {"text", "concise", "json", "jsonl", "github", "sarif", "junit"}

@@ -1,0 +1,127 @@
+"""`lint`: reports for machines, fixes, suppressions, what a project has configured."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.acceptance.command import Place
+
+MENDABLE = """\
+flow: Mendable
+start: First
+steps:
+  First:  # the first
+    when: ${1 < 2}
+    go_to: Secnd
+  Second:
+    dead_end: true
+"""
+MENDED = MENDABLE.replace("${1 < 2}", "1 < 2")
+WHOLE = MENDED.replace("Secnd", "Second")
+
+
+@pytest.fixture
+def bench(place: Place) -> Place:
+    place.write("flows/mendable.flow.yaml", MENDABLE)
+    return place
+
+
+def text(bench: Place) -> str:
+    return (bench.directory / "flows/mendable.flow.yaml").read_text()
+
+
+def test_sarif_and_junit(bench: Place) -> None:
+    done = bench.type("lint", "flows/", "--format", "sarif")
+    assert done.code == 1
+    (run,) = json.loads(done.stdout)["runs"]
+    assert [result["ruleId"] for result in run["results"]] == ["EXP002", "REF001"]
+    junit = bench.type("lint", "flows/", "--format", "junit")
+    assert junit.code == 1
+    root = ElementTree.fromstring(junit.stdout)
+    names = {case.attrib["name"]: len(case) for case in root.iter("testcase")}
+    assert names["flows/mendable.flow.yaml"] == 1
+    assert names["flows/hello.flow.yaml"] == 0
+
+
+def test_fix_mends_what_is_certain_and_reports_the_rest(bench: Place) -> None:
+    assert "fixable: 1 with --fix, 1 with --fix --unsafe-fixes" in bench.type("lint", "flows/").stdout
+    done = bench.type("lint", "flows/", "--fix", "--format", "concise")
+    assert done.code == 1
+    assert [line.split()[1] for line in done.stdout.splitlines()] == ["REF001"]
+    assert "fixed 1 problem in flows/mendable.flow.yaml" in done.stderr
+    assert text(bench) == MENDED
+    assert bench.type("lint", "flows/", "--fix", "--unsafe-fixes").code == 0
+    assert text(bench) == WHOLE
+
+
+def test_fix_mends_selected_problems_only(bench: Place) -> None:
+    bench.type("lint", "flows/", "--fix", "--unsafe-fixes", "--ignore", "EXP002")
+    assert text(bench) == MENDABLE.replace("Secnd", "Second")
+
+
+def test_diff_shows_what_fix_would_do(bench: Place) -> None:
+    done = bench.type("lint", "flows/", "--diff")
+    assert done.code == 1
+    assert "-    when: ${1 < 2}\n+    when: 1 < 2\n" in done.stdout
+    assert text(bench) == MENDABLE
+    assert bench.type("lint", "flows/hello.flow.yaml", "--diff").code == 0
+
+
+def test_standard_input_is_mended_to_standard_output(bench: Place) -> None:
+    done = bench.type("lint", "-", "--fix", stdin=MENDABLE)
+    assert (done.code, done.stdout) == (1, MENDED)
+    assert "REF001" in done.stderr
+    assert "+    when: 1 < 2\n" in bench.type("lint", "-", "--diff", stdin=MENDABLE).stdout
+
+
+def test_json_has_the_edits(bench: Place) -> None:
+    document = bench.type("lint", "flows/", "--format", "json").json()
+    assert [problem["fix"] for problem in document["problems"]] == [
+        {
+            "message": "remove the braces",
+            "is_safe": True,
+            "edits": [{"line": 5, "column": 11, "end_line": 5, "end_column": 19, "text": "1 < 2"}],
+        },
+        {
+            "message": "rename `Secnd` to `Second`",
+            "is_safe": False,
+            "edits": [{"line": 6, "column": 12, "end_line": 6, "end_column": 17, "text": "Second"}],
+        },
+    ]
+
+
+def test_unsafe_fixes_alone_are_a_usage_error(bench: Place) -> None:
+    done = bench.type("lint", "flows/", "--unsafe-fixes")
+    assert done.code == 2
+    assert "--unsafe-fixes goes with --fix or --diff" in done.stderr
+
+
+def test_a_project_selects_and_ignores_in_pyproject(bench: Place) -> None:
+    bench.write("pyproject.toml", '[tool.orchestrator.lint]\nignore = ["REF", "guard-in-braces"]\n')
+    assert bench.type("lint", "flows/").code == 0
+    assert bench.type("lint", "flows/", "--ignore", "KEY").code == 1
+    bench.write("pyproject.toml", "[tool.orchestrator.lint]\nselcet = []\n")
+    done = bench.type("lint", "flows/")
+    assert done.code == 2
+    assert "has no `selcet`" in done.stderr
+
+
+def test_a_suppression_without_use_fails_a_strict_look(place: Place) -> None:
+    place.write("flows/idle.flow.yaml", "flow: Idle\ntimeout: 1h  # lint: ignore[VAL001] old\n")
+    done = place.type("lint", "flows/", "--format", "concise")
+    assert done.code == 0
+    assert "flows/idle.flow.yaml:2:29: MET001 " in done.stdout
+    assert place.type("lint", "flows/", "--strict").code == 1
+
+
+def test_a_code_is_explained_with_examples(place: Place) -> None:
+    done = place.type("lint", "--explain", "guard-in-braces")
+    assert done.code == 0
+    assert done.stdout.startswith("EXP002 guard-in-braces: ")
+    assert "For example:" in done.stdout and "Mended:" in done.stdout
+    near = place.type("lint", "--explain", "KEY01")
+    assert near.code == 4
+    assert "did you mean `KEY001`?" in near.stderr

@@ -1,0 +1,73 @@
+"""Every problem is explained; its bad example has it and nothing else, the mended one has nothing."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from orchestrator.definition.codes import CODES
+from orchestrator.definition.explanations import Example, explain, find_code
+from orchestrator.definition.problem import Problem
+from orchestrator.lint.runner import lint_paths
+from orchestrator.simulate.rehearsal import read_rehearsals
+
+WITHOUT_EXAMPLE = {"ENG001"}
+"""What has it changes with the release."""
+CODES_SHOWN = sorted(set(CODES) - WITHOUT_EXAMPLE)
+
+
+def problems_of(example: Example, place: Path, monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
+    monkeypatch.chdir(place)
+    for name in example.files:
+        (place / name).write_bytes(example.content(name))
+    if example.name.endswith(".rehearsal.yaml"):
+        return list(read_rehearsals(Path(example.name)).problems)
+    modules = [name.removesuffix(".py") for name in example.files if name.endswith(".py")]
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    for module in modules:
+        sys.modules.pop(module, None)
+    importlib.invalidate_caches()
+    try:
+        return lint_paths([Path()], has_handlers=bool(modules))
+    finally:
+        for module in modules:
+            sys.modules.pop(module, None)
+
+
+def codes(problems: list[Problem]) -> list[str]:
+    """Without what this release does not execute yet."""
+    return [problem.code for problem in problems if problem.code not in WITHOUT_EXAMPLE]
+
+
+@pytest.mark.parametrize("code", CODES_SHOWN)
+def test_the_bad_example_has_that_problem_and_no_other(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = explain()[code].bad
+    assert example is not None
+    assert codes(problems_of(example, tmp_path, monkeypatch)) == [code]
+
+
+@pytest.mark.parametrize("code", CODES_SHOWN)
+def test_the_mended_example_has_none(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    example = explain()[code].good
+    assert example is not None
+    found = problems_of(example, tmp_path, monkeypatch)
+    assert codes(found) == [], [problem.concise() for problem in found]
+
+
+def test_a_code_is_found_by_code_and_by_name() -> None:
+    assert find_code("key001") == find_code("Unknown-Key") == "KEY001"
+    assert find_code("KEY") is None
+
+
+def test_an_explanation_says_what_why_and_what_to_do_and_shows_both_examples() -> None:
+    text = explain()["EXP002"].as_text()
+    assert text.startswith("EXP002 guard-in-braces: ")
+    assert "\n\nA guard is always an expression" in text
+    assert '    - when: ${input == "Ada"}'.strip() in text
+    assert "\n\nWhat to do: Leave the braces out" in text
+    assert '- when: input == "Ada"' in text.split("Mended:")[1]

@@ -1,0 +1,100 @@
+"""`# lint: ignore[CODE]`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.lint.fixing import fix_text
+from orchestrator.lint.runner import lint_paths, lint_text
+from orchestrator.lint.suppression import UNUSED
+
+
+def found(text: str) -> list[str]:
+    return [f"{p.span.line}:{p.span.column} {p.code}" for p in lint_text(text, "x.flow.yaml")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "flow: A\ntimeout: 1 hour  # lint: ignore[VAL001] it is said so\n",
+        "flow: A\ntimeout: 1 hour #lint:ignore[val001]\n",
+        "flow: A\ntimeout: 1 hour  # lint: ignore[bad-duration]\n",
+        "flow: A\n# lint: ignore[VAL001] it is said so\ntimeout: 1 hour\n",
+        "flow: A\n# lint: ignore[VAL001]\n# more\n\ntimeout: 1 hour\n",
+        "# lint: ignore-file[VAL001, KEY001]\nflow: A\ntimeout: 1 hour\nnope: 1\n",
+        "flow: A\ntimeout: {after: 1 hour, nope: 1}  # lint: ignore[VAL001, KEY001]\n",
+    ],
+)
+def test_a_problem_is_suppressed_where_its_code_is_named(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "flow: A\ntimeout: 1 hour\n# lint: ignore[VAL001]\nx-a: 1\n",
+        "flow: A  # lint: ignore[VAL001]\ntimeout: 1 hour\n",
+        "flow: A\ntimeout: 1 hour  # lint: ignore[VAL002]\n",
+        'flow: A\nx-a: "# lint: ignore-file[VAL001]"\ntimeout: 1 hour\n',
+        "flow: A\nx-a: |\n  # lint: ignore-file[VAL001]\ntimeout: 1 hour\n",
+    ],
+)
+def test_and_only_there(text: str) -> None:
+    assert [each.partition(" ")[2] for each in found(text)] == ["VAL001"]
+
+
+def test_a_comment_after_the_head_of_a_block_is_one() -> None:
+    assert found("flow: A\ntimeout: |  # lint: ignore[VAL001]\n  1 hour\n") == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "message"),
+    [
+        ("lint: ignore[VAL001]", "there is no `VAL001` in line 2 to suppress"),
+        ("lint: ignore-file[VAL001]", "there is no `VAL001` in this file to suppress"),
+        ("lint: ignore[VAL999]", "there is no problem `VAL999`"),
+        ("lint: ignore[REF001]", "`REF001` cannot be suppressed"),
+        ("lint: ignore[syntax-error]", "`syntax-error` cannot be suppressed"),
+        ("lint: ignore", "a suppression names its codes"),
+        ("lint: ignore[]", "a suppression names its codes"),
+    ],
+)
+def test_a_suppression_of_nothing_is_a_warning(comment: str, message: str) -> None:
+    (problem,) = lint_text(f"flow: A\nx-a: 1  # {comment}\n", "x.flow.yaml")
+    assert (problem.code, problem.severity, problem.message) == (UNUSED, "warning", message)
+    assert problem.span.line == 2
+
+
+def test_unknown_names_and_the_text_of_the_file_are_never_suppressed() -> None:
+    assert found("# lint: ignore-file[REF001, YML002]\nflow: A\nflow: B\nstart: C\n") == [
+        "3:1 YML002",
+        "4:8 REF001",
+    ]
+
+
+def test_an_unused_suppression_is_not_spoken_of_while_errors_may_hide_its_use() -> None:
+    assert found("flow: A\nnope: {timeout: x}  # lint: ignore[VAL001]\n") == ["2:1 KEY001"]
+
+
+def test_suppressions_of_handlers_are_judged_only_when_handlers_are_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "a.flow.yaml").write_text("flow: A\n# lint: ignore[REF004, DAT008]\nx-a: 1\n")
+    assert lint_paths([tmp_path]) == []
+    assert [problem.code for problem in lint_paths([tmp_path], has_handlers=True)] == [UNUSED, UNUSED]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("flow: A  # lint: ignore[VAL001] old\nx-a: 1\n", "flow: A\nx-a: 1\n"),
+        ("flow: A\n  # lint: ignore[VAL001] old\nx-a: 1\n", "flow: A\nx-a: 1\n"),
+        ("flow: A\nx-a: 1\n# lint: ignore-file[VAL001]", "flow: A\nx-a: 1\n"),
+        ("flow: A  # lint: ignore[VAL001, VAL002]\n", "flow: A\n"),
+        ("flow: A\ntimeout: 1 hour  # lint: ignore[VAL001, VAL002]\n", None),
+        ("flow: A  # lint: ignore[REF001]\n", None),
+    ],
+)
+def test_a_comment_that_does_nothing_is_removed(before: str, after: str | None) -> None:
+    result = fix_text(before, "x.flow.yaml", lambda problem: problem.fix is not None)
+    assert result.after == (before if after is None else after)
