@@ -68,7 +68,7 @@ def _ways_around(curve: Curve, boxes: dict[str, Box], room: float) -> list[Curve
             (min(box.y for box in passed) - room, target.y, -1),
             (max(box.bottom for box in passed) + room, target.bottom, 1),
         ):
-            x, y = curve.segments[0][1]
+            x, y = curve.segments[0][1][0], curve.level or curve.segments[0][1][1]
             neck = (tip_x, tip_y + sign * NECK)
             segments = rounded([(x, y), (out, y), (out, level), (tip_x, level), neck], 12)
             ways.append(replace(curve, segments=segments, tip=(tip_x, tip_y), neck=neck))
@@ -94,6 +94,7 @@ def _plain(curve: Curve, boxes: dict[str, Box], sides: Counter[str]) -> Curve | 
         return None
     if abs(y - source.bottom) <= CLEARANCE:
         return _replaced(curve, _fall((x, source.bottom), neck), neck)
+    y = curve.level or y
     is_right = x > source.x + source.width / 2
     x = source.right if is_right else source.x
     sign = 1 if is_right else -1
@@ -115,6 +116,7 @@ def _ways_up(curve: Curve, boxes: dict[str, Box], number: int) -> list[Curve]:
     """Of an arrow back: beside the two cards, near or farther out; none for other arrows."""
     source, target = boxes[curve.link.source], boxes[curve.link.target]
     (x, y), tip = curve.segments[0][1], curve.tip
+    y = curve.level or y
     is_right = x > source.x + source.width / 2
     edge = target.right if is_right else target.x
     if source is target or tip[1] >= y or abs(tip[0] - edge) > CLEARANCE:
@@ -123,7 +125,7 @@ def _ways_up(curve: Curve, boxes: dict[str, Box], number: int) -> list[Curve]:
     start = (source.right if is_right else source.x, y)
     outermost = max(source.right, target.right) if is_right else min(source.x, target.x)
     ways = []
-    for distance in (2 * SIDE_ROOM, 3 * SIDE_ROOM, 5 * SIDE_ROOM):
+    for distance in (2 * SIDE_ROOM, 3 * SIDE_ROOM, 5 * SIDE_ROOM, 1.4 * SIDE_ROOM):
         out = outermost + sign * (distance + SIDE_STEP * number)
         neck = (tip[0] + sign * NECK, tip[1])
         segments = rounded([start, (out, y), (out, tip[1]), neck], 12)

@@ -10,7 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from orchestrator.render.style import Direction
 
 START_SIZE = 16.0
 LOOP_WIDTH = 22.0
+STACK_GAP = 40
+"""More room beside stacked cards: arrows back of the steps next to them pass there."""
 LAYOUT_TIMEOUT_SECONDS = 120
 
 
@@ -55,6 +57,8 @@ class Curve:
     tip: Point
     neck: Point
     label_at: Point | None = None
+    level: float | None = None
+    """Height of the line on the card that names the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +135,17 @@ def _layout_dot(diagram: Diagram, plan: Plan) -> str:
     ]
     # In the order written, so that recovery steps stand on the left, beside the failure rails.
     ordered = {source for _, source in routes}
+    stacked = _stacked(diagram, plan)
+    lower_cards = {lower for _, lower in stacked}
     for card in diagram.cards:
         order = ", ordering=out" if card.ref in ordered else ""
-        lines.append(f'"{card.ref}" [label=<{_table(card)}>{order}];')
+        gap = STACK_GAP if card.ref in lower_cards and direction == "TB" else 0
+        lines.append(f'"{card.ref}" [label=<{_table(card, gap)}>{order}];')
     lines += [f'"{source}" -> "{recovery}" [style=invis, weight=0];' for recovery, source in routes]
     for number, link in enumerate(diagram.links):
         if link.target in cards and (link.source == "start" or link.source in cards):
             lines.append(_link_dot(number, link, cards, direction, plan.sides.get(number, "")))
-    lines += [f'"{upper}" -> "{lower}" [style=invis, weight=1];' for upper, lower in _stacked(diagram, plan)]
+    lines += [f'"{upper}" -> "{lower}" [style=invis, weight=1];' for upper, lower in stacked]
     return "\n".join([*lines, "}"])
 
 
@@ -172,9 +179,9 @@ def _tail_port(link: Link, card: Card, direction: Direction, side: str) -> str:
     return f"{link.port}:{side.lower()}" if side else link.port
 
 
-def _table(card: Card) -> str:
-    """An empty table of the card's exact size, with a port for each row."""
-    width = round(card.width)
+def _table(card: Card, gap: int) -> str:
+    """An empty table of the card's exact size, and `gap` at both sides, with a port for each row."""
+    width = round(card.width) + 2 * gap
     rows = "".join(
         "<TR>" + _cell(f' PORT="{row.port}"', width, round(card.row_height(row))) + "</TR>"
         for row in card.rows
@@ -236,7 +243,8 @@ def _parse(diagram: Diagram, document: dict[str, Any]) -> Layout:
         _loop(curve, cards[curve.link.source], boxes, busy) if _is_loop(curve.link) else curve
         for curve in curves
     ]
-    return Layout(boxes, tuple(_attached(curve, boxes[curve.link.source]) for curve in curves))
+    curves = [_attached(curve, boxes[curve.link.source]) for curve in curves]
+    return Layout(boxes, tuple(_levelled(curve, cards, boxes) for curve in curves))
 
 
 def _is_loop(link: Link) -> bool:
@@ -251,14 +259,27 @@ def _is_arriving_right(curve: Curve, boxes: dict[str, Box]) -> bool:
     return not _is_loop(curve.link) and curve.tip[0] >= boxes[curve.link.target].right - 1
 
 
+def _levelled(curve: Curve, cards: dict[str, Card], boxes: dict[str, Box]) -> Curve:
+    card = cards.get(curve.link.source)
+    if card is None:
+        return curve
+    return replace(curve, level=boxes[card.ref].y + _last_line(card, curve.link.port))
+
+
+def _last_line(card: Card, port: str) -> float:
+    """Middle of the row's last line, from the card's top."""
+    row = next(row for row in card.rows if row.port == port)
+    return card.row_top(port) + card.row_height(row) - row.padding - 7
+
+
 def _loop(curve: Curve, card: Card, boxes: dict[str, Box], busy: set[str]) -> Curve:
     """From a decision back to its own card: along its right side; the left one where only that is free."""
     box = boxes[card.ref]
     rows = {row.port: row for row in card.rows}
-    row, title = rows[curve.link.port], rows["t"]
+    title = rows["t"]
     is_left = card.ref in busy and "f" not in rows
     edge, sign = (box.x, -1) if is_left else (box.right, 1)
-    start = (edge, box.y + card.row_top(row.port) + card.row_height(row) - row.padding - 7)
+    start = (edge, box.y + _last_line(card, curve.link.port))
     tip = (edge, box.y + card.row_top("t") + card.row_height(title) / 2)
     out = edge + sign * LOOP_WIDTH
     neck = (tip[0] + sign * 9, tip[1])
@@ -272,7 +293,7 @@ def _attached(curve: Curve, box: Box) -> Curve:
     x, y = curve.segments[0][1]
     if 0 < y - box.bottom < 5 and box.x <= x <= box.right:
         segments = (("M", (x, box.bottom)), ("L", (x, y)), *curve.segments[1:])
-        return Curve(curve.link, segments, curve.tip, curve.neck, curve.label_at)
+        return replace(curve, segments=segments)
     return curve
 
 
