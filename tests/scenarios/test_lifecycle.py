@@ -50,9 +50,17 @@ steps:
 """
 
 
-def test_each_method_is_called_once_and_the_output_is_the_input(kit: Kit) -> None:
-    acting.doings["First"] = lambda ctx, number: number
+@pytest.mark.rule(43)
+def test_each_method_is_called_once_with_the_same_input(kit: Kit) -> None:
+    inputs: list[int] = []
+
+    def note(ctx: Any, number: int) -> int:
+        inputs.append(number)
+        return number
+
+    acting.doings.update({"First/wait_for": lambda ctx, number: inputs.append(number), "First": note})
     run = kit.run(acted(CHAIN), input=7)
+    assert inputs == [7, 7]
     assert acting.calls == ["First-1/wait_for", "First-1", "Second-1/wait_for", "Second-1"]
     assert run["outputs"] == [{"step": "Second", "step_execution_id": "Second-1", "output": 7}]
 
