@@ -95,6 +95,8 @@ class ChildRequested(_Change, frozen=True, tag="child_requested"):
     input: Json = None
     has_input: bool = False
     timeout: timedelta | None = None
+    config: dict[str, Json] = {}
+    """The parent's, as the condition overrides it (rule 180)."""
 
 
 class ChildReported(_Change, frozen=True, tag="child_reported"):
@@ -209,6 +211,12 @@ class AttributeDeleted(_Change, frozen=True, tag="attribute_deleted"):
     key: str | None
 
 
+class ConfigSet(_Change, frozen=True, tag="config_set"):
+    """What the run overrides of its flow's configuration, all of it."""
+
+    config: dict[str, Json]
+
+
 class RoundOpened(_Change, frozen=True, tag="round_opened"):
     round: str
     join: str
@@ -301,6 +309,7 @@ Change: TypeAlias = (
     | MessagesDropped
     | AttributeSet
     | AttributeDeleted
+    | ConfigSet
     | RoundOpened
     | Reported
     | RoundCounted

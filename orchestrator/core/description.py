@@ -7,6 +7,7 @@ from datetime import datetime
 
 from msgspec import to_builtins
 
+from orchestrator.core.configuring import effective_config
 from orchestrator.core.pauses import NO_PAUSES, Pauses
 from orchestrator.core.state import (
     TIMEOUT_ID,
@@ -48,6 +49,7 @@ def describe_run(
             for execution in run.executions.values()
             if not _is_deadline(execution)
         ],
+        "config": effective_config(flow, run),
         "deadline_at": _deadline(run),
         "attributes": {**run.attributes, **{k: dict(v) for k, v in run.attribute_maps.items() if v}},
         "channels": _channels(flow, run, with_messages),

@@ -96,6 +96,7 @@ class RunStarted(Struct, frozen=True, kw_only=True, tag=True):
     timeout: timedelta | None = None
     timeout_policy: str | None = None
     """"fail", "cancel" or "handler"."""
+    config: dict[str, Json] = {}
     watcher: Watcher | None = None
     """The wait of a parent that asks for this run."""
 
@@ -166,6 +167,13 @@ class AttributesWritten(Struct, frozen=True, kw_only=True, tag=True):
 
     at: datetime
     writes: tuple[Write, ...]
+
+
+class ConfigUpdated(Struct, frozen=True, kw_only=True, tag=True):
+    """A client changes some keys of the run's configuration (rule 23)."""
+
+    at: datetime
+    config: dict[str, Json]
 
 
 class StopRequested(Struct, frozen=True, kw_only=True, tag=True):
@@ -257,6 +265,7 @@ Event: TypeAlias = (
     | TimerDue
     | MessagesPublished
     | AttributesWritten
+    | ConfigUpdated
     | StopRequested
     | RpcCalled
     | WatcherAttached

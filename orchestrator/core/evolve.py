@@ -206,6 +206,10 @@ def _delete_attribute(run: Run, change: c.AttributeDeleted) -> None:
     run.attribute_maps.pop(change.name, None)
 
 
+def _configure(run: Run, change: c.ConfigSet) -> None:
+    run.config = dict(change.config)
+
+
 def _open_round(run: Run, change: c.RoundOpened) -> None:
     run.rounds[change.round] = Round(change.join, change.branch_count)
 
@@ -321,6 +325,7 @@ _APPLY: dict[type, Callable[[Run, Any], None]] = {
     c.MessagesDropped: _drop_messages,
     c.AttributeSet: _set_attribute,
     c.AttributeDeleted: _delete_attribute,
+    c.ConfigSet: _configure,
     c.RoundOpened: _open_round,
     c.Reported: _report,
     c.RoundCounted: _count_round,

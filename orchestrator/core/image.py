@@ -36,6 +36,7 @@ class RunImage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     answers: dict[str, Json] = {}
     watchers: tuple[Watcher, ...] = ()
     skips: dict[str, tuple[str | int | None, ...]] = {}
+    config: dict[str, Json] = {}
 
 
 def image_of(run: Run) -> RunImage:
@@ -56,6 +57,7 @@ def image_of(run: Run) -> RunImage:
         answers=dict(run.answers),
         watchers=tuple(run.watchers),
         skips=dict(run.skips),
+        config=dict(run.config),
     )
 
 
@@ -75,6 +77,7 @@ def restore(run: Run, image: RunImage) -> None:
     run.answers = dict(image.answers)
     run.watchers = list(image.watchers)
     run.skips = dict(image.skips)
+    run.config = dict(image.config)
 
 
 def _copy(round: Round) -> Round:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from orchestrator.core import changes as c
+from orchestrator.core.configuring import configure
 from orchestrator.core.deadlines import arm_deadline
 from orchestrator.core.draft import Draft
 from orchestrator.core.events import RunStarted
@@ -57,6 +58,7 @@ def start_run(draft: Draft, event: RunStarted) -> None:
     draft.changes.append(c.RunOpened(event.flow_id, event.run_id, event.at, value, event.request_id))
     if event.watcher is not None:
         draft.changes.append(c.WatcherAdded(event.watcher))
+    configure(draft, event.config)
     for attribute in flow.attributes.values():
         if attribute.initial is not None and attribute.name not in event.attributes:
             draft.write(attribute.name, None, attribute.initial)

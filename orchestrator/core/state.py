@@ -251,6 +251,8 @@ class Run(Struct):
     """Outputs of RPCs that were called with a request id (rule 170)."""
     watchers: list[Watcher] = field(default_factory=list)
     """Waits of parents for this run."""
+    config: dict[str, Json] = field(default_factory=dict)
+    """What overrides the flow's own (configuring.py)."""
     skips: dict[str, tuple[str | int | None, ...]] = field(default_factory=dict)
     """Timer skips that came before their timers, by execution id (rule 88)."""
 

@@ -50,6 +50,7 @@ def start_of_child(parent: Run, request: c.ChildRequested, run_id: str, at: date
         has_input=request.has_input,
         request_id=request.request_id,
         timeout=request.timeout,
+        config=request.config,
         watcher=watcher_of(parent, request),
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from orchestrator.core.changes import Change, WatcherAdded
+from orchestrator.core.configuring import update_config
 from orchestrator.core.deadlines import reach_deadline
 from orchestrator.core.decisions import apply_decision, plan_decision
 from orchestrator.core.draft import Draft
@@ -18,6 +19,7 @@ from orchestrator.core.effects import apply_effects, apply_handler_effects, plan
 from orchestrator.core.evaluation import evaluate
 from orchestrator.core.events import (
     AttributesWritten,
+    ConfigUpdated,
     DeadlineSkipped,
     Event,
     ExecuteFailed,
@@ -103,7 +105,7 @@ def _accept_wait(draft: Draft, event: WaitForSucceeded) -> None:
     wait = plan_wait(draft, execution, wait_for, event.wait, frame)
     effects = plan_effects(draft, execution, wait_for.effects, frame)
     locals = {name: evaluate(value, frame) for name, value in wait_for.locals}
-    children = plan_children(draft.run, execution, wait_for, wait.conditions, frame)
+    children = plan_children(draft, execution, wait_for, wait.conditions, frame)
     require_room(draft, effects)
     apply_effects(draft, effects)
     for step in event.effects.cancels:
@@ -343,6 +345,7 @@ _HANDLE: dict[type, Callable[[Draft, Any], None]] = {
     TimerDue: _fire_timers,
     MessagesPublished: _publish,
     AttributesWritten: _steer(write_from_client),
+    ConfigUpdated: _steer(update_config),
     StopRequested: _stop,
     RpcCalled: call_rpc,
     WatcherAttached: _attach,

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from orchestrator.core.changes import ChildRequested
+from orchestrator.core.configuring import effective_config
 from orchestrator.core.draft import Draft
 from orchestrator.core.evaluation import count, evaluate, holds, listed, map_key
 from orchestrator.core.events import HandlerWait
@@ -16,7 +17,7 @@ from orchestrator.core.failing import MethodFails, expression_failed
 from orchestrator.core.frame import Frame
 from orchestrator.core.rounds import DraftRound
 from orchestrator.core.starting import check_flow_id
-from orchestrator.core.state import Child, Execution, PendingCondition, QueueKey, Run, Status, Wait
+from orchestrator.core.state import Child, Execution, PendingCondition, QueueKey, Status, Wait
 from orchestrator.definition.durations import parse_duration, parse_time
 from orchestrator.definition.expressions import Value
 from orchestrator.definition.model import (
@@ -241,11 +242,15 @@ def _check_child_id(flow_id: Json) -> None:
 
 
 def plan_children(
-    run: Run, execution: Execution, wait_for: WaitFor, conditions: Sequence[PendingCondition], frame: Frame
+    draft: Draft,
+    execution: Execution,
+    wait_for: WaitFor,
+    conditions: Sequence[PendingCondition],
+    frame: Frame,
 ) -> list[ChildRequested]:
     """The child runs that the wait asks for once it is accepted (rules 173, 176)."""
     declared = {c.id: c for c in wait_for.conditions if isinstance(c, SubflowCondition)}
-    requests = []
+    run, requests = draft.run, []
     for index, pending in enumerate(conditions):
         if pending.child is None or pending.is_left_out:
             continue
@@ -263,6 +268,7 @@ def plan_children(
                 input=None if condition.input is None else evaluate(condition.input, inner),
                 has_input=condition.input is not None,
                 timeout=timeout,
+                config={**effective_config(draft.flow, run), **(condition.config or {})},
             )
         )
     return requests

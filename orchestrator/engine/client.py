@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from orchestrator.binding.context import Services
 from orchestrator.core.events import (
     AttributesWritten,
+    ConfigUpdated,
     DeadlineSkipped,
     Message,
     MessagesPublished,
@@ -96,6 +97,7 @@ class Client:
         timeout_policy: TimeoutPolicy | str | None = None,
         delay: Span | None = None,
         attributes: Mapping[str, Json] | None = None,
+        config: Mapping[str, Json] | None = None,
     ) -> Started:
         """Returns when the run is stored; no step has to have run. `flow`: a flow, its type, or its file.
 
@@ -107,7 +109,7 @@ class Client:
         start.return_existing = return_existing
         start.timeout, start.timeout_policy = _span(timeout), _timeout_policy(timeout_policy)
         start.delay = _span(delay)
-        start.attributes = attributes or {}
+        start.attributes, start.config = attributes or {}, config or {}
         self.engine.submit(start)
         started: Started = start.receipt.result()
         return started
@@ -139,6 +141,10 @@ class Client:
         """
         writes = tuple(Write(name, value) for name, value in values.items())
         self._request(Request(flow_id, lambda at: AttributesWritten(at=at, writes=writes)))
+
+    def update_config(self, flow_id: str, config: Mapping[str, Json]) -> None:
+        """Change some keys of a run's configuration. Raises NotFound, NotActive, InvalidValue."""
+        self._request(Request(flow_id, lambda at: ConfigUpdated(at=at, config=dict(config))))
 
     def skip_timer(self, flow_id: str, step_execution_id: str, condition: str | int | None = None) -> None:
         """Let a timer fire now: by condition id, by position among the wait's timers from 0, or the only one.

@@ -273,6 +273,7 @@ class Committer:
             request_id=start.request_id,
             timeout=start.timeout,
             timeout_policy=start.timeout_policy,
+            config=dict(start.config),
         )
         entry = open_run(transaction, batch, self.runs, start.flow, event, latest)
         for child in start.children:

@@ -61,6 +61,7 @@ class Start:
     timeout: timedelta | None = None
     timeout_policy: str | None = None
     attributes: Mapping[str, Json] = field(default_factory=dict)
+    config: Mapping[str, Json] = field(default_factory=dict)
     children: tuple[Flow, ...] = ()
     """Definitions that its subflows may be started from."""
     receipt: Receipt = field(default_factory=Receipt)

@@ -38,6 +38,7 @@ class RunState(Struct, array_like=True, omit_defaults=True):
     answers: dict[str, Json] = {}
     watchers: list[Watcher] = []
     skips: dict[str, tuple[str | int | None, ...]] = {}
+    config: dict[str, Json] = {}
 
 
 def state_of(run: Run) -> RunState:
@@ -50,6 +51,7 @@ def state_of(run: Run) -> RunState:
         run.answers,
         run.watchers,
         run.skips,
+        run.config,
     )
 
 
@@ -385,6 +387,7 @@ _NOTE: dict[type, Callable[[RunRows, Any], None]] = {
     c.MessagesDropped: RunRows._dropped,
     c.AttributeSet: RunRows._attribute,
     c.AttributeDeleted: RunRows._attribute,
+    c.ConfigSet: RunRows._nothing,
     c.RoundOpened: RunRows._round_opened,
     c.Reported: RunRows._reported,
     c.RoundCounted: RunRows._round_changed,

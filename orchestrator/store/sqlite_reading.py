@@ -130,3 +130,4 @@ def _apply_state(run: Run, state: RunState) -> None:
     run.is_completing = state.is_completing
     run.counters, run.dropped_count = state.counters, state.dropped_count
     run.answers, run.watchers, run.skips = state.answers, state.watchers, state.skips
+    run.config = state.config
