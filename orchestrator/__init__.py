@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         skip,
         until,
     )
+    from orchestrator.core.travel import Target
     from orchestrator.definition.catalogue import Catalogue, load
     from orchestrator.engine.client import Client
     from orchestrator.engine.engine import Engine
@@ -57,6 +58,7 @@ __all__ = [
     "OrchestratorError",
     "Rejected",
     "RetryAfter",
+    "Target",
     "Wait",
     "WaitTimeout",
     "Worker",
@@ -81,6 +83,7 @@ _HOMES = {
         "any_combination_of",
         "skip",
     ),
+    "orchestrator.core.travel": ("Target",),
     "orchestrator.definition.catalogue": ("Catalogue", "load"),
     "orchestrator.engine.client": ("Client",),
     "orchestrator.engine.engine": ("Engine",),

@@ -27,6 +27,11 @@ COMMANDS = [
     "wait",
     "watch",
     "stop",
+    "explain",
+    "time-travel",
+    "pause",
+    "resume",
+    "db",
 ]
 HEAVY = ["sqlalchemy", "networkx", "jsonschema", "rich", "pydantic", "graphviz", "cel_expr_python", "msgspec"]
 PROBE = """

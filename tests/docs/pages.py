@@ -1,7 +1,8 @@
 """Pages of the documentation as what their blocks say to do.
 
-A YAML or Python block with `title="path"` is that file; a console block is typed, line by line, where the files are.
-`$ command  # exit 1` may fail with that code. In what is printed `…` stands for anything: within a line, or lines.
+A YAML or Python block with `title="path"` is that file; a console block is typed, line by line, where the
+files are. `$ command  # exit 1` is to fail with that code. In what is printed `…` stands for anything: within
+a line, or any lines.
 """
 
 from __future__ import annotations
@@ -71,17 +72,19 @@ def typed(console: str) -> Iterator[Typed]:
 
 def type_in(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
     """Run one line in `directory`, as a reader would who has installed the package."""
-    shim = directory / ".bin" / "orchestrator"
-    if not shim.exists():
-        shim.parent.mkdir()
-        shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m orchestrator "$@"\n', encoding="utf-8")
-        shim.chmod(0o755)
+    programs = directory / ".bin"
+    if not programs.exists():
+        programs.mkdir()
+        for name, words in (("orchestrator", "-m orchestrator "), ("python", "")):
+            shim = programs / name
+            shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words}"$@"\n', encoding="utf-8")
+            shim.chmod(0o755)
     return subprocess.run(
         ["sh", "-c", command],
         cwd=directory,
         env={
             **{name: value for name, value in os.environ.items() if not name.startswith("ORCHESTRATOR_")},
-            "PATH": os.pathsep.join([str(shim.parent), os.environ["PATH"]]),
+            "PATH": os.pathsep.join([str(programs), os.environ["PATH"]]),
             "PYTHONPATH": str(ROOT),
             "NO_COLOR": "1",
             "COLUMNS": "120",
