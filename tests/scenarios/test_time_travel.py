@@ -6,6 +6,7 @@ import pytest
 
 from orchestrator.core.events import Message, MessagesPublished
 from orchestrator.core.travel import Target
+from orchestrator.definition.catalogue import Catalogue
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.submission import Request, Travel
@@ -178,3 +179,64 @@ def test_a_travel_sees_what_came_in_the_same_transaction(kit: Kit) -> None:
     assert travel.receipt.result().run_attempt == 2
     assert kit.client.describe("run-1")["channels"] == {"go": {"size": 1}}
     assert kit.events() == ["RunStarted", "MessagesPublished", "TimeTravelled"]
+
+
+PARENT = flow_of(
+    """
+flow: Parent
+handlers: tests.support.engine_handlers
+output: string
+start: Ask
+steps:
+  Ask:
+    wait_for: {until: {subflow: Child, id: child}}
+    execute: note
+    graceful_complete: "${wait.child.output}"
+"""
+)
+CHILD = flow_of(
+    """
+flow: Child
+output: string
+channels: {answer: {type: string, external: true}}
+start: Wait
+steps:
+  Wait: {wait_for: {until: {channel: answer}}, graceful_complete: "${wait.answer.message}"}
+"""
+)
+
+
+@pytest.mark.rule(176)
+def test_a_kept_wait_asks_for_its_child_again(kit: Kit) -> None:
+    """The child has closed since: the parent's new attempt gets its result, no other child is started."""
+    client = Client(kit.engine, flows=Catalogue([PARENT, CHILD]))
+    client.start(PARENT, "parent")
+    with kit.working() as worker:
+        worker.run_until_idle()
+        (child,) = [run["flow_id"] for run in client.search() if run["flow"] == "Child"]
+        waiting_at = kit.clock.now()
+        kit.clock.advance(minutes=1)
+        client.publish(child, "answer", "yes")
+        assert worker.run_until_closed("parent")["outputs"][0]["output"] == "yes"
+        before = client.describe(child)
+        client.time_travel("parent", Target(time=waiting_at))
+        run = worker.run_until_closed("parent")
+    assert (run["run_attempt"], run["outputs"][0]["output"]) == (2, "yes")
+    assert client.describe(child) == before
+    assert engine_handlers.calls["Ask-1"] == 2
+
+
+def test_a_child_that_travels_tells_its_parent_once_more_in_vain(kit: Kit) -> None:
+    client = Client(kit.engine, flows=Catalogue([PARENT, CHILD]))
+    client.start(PARENT, "parent")
+    with kit.working() as worker:
+        worker.run_until_idle()
+        (child,) = [run["flow_id"] for run in client.search() if run["flow"] == "Child"]
+        client.publish(child, "answer", "yes")
+        worker.run_until_closed("parent")
+        commit_count = len(client.history("parent"))
+        client.time_travel(child, reapply=False)
+        worker.run_until_idle()
+        client.publish(child, "answer", "no")
+        assert worker.run_until_closed(child)["outputs"][0]["output"] == "no"
+    assert len(client.history("parent")) == commit_count
