@@ -418,6 +418,8 @@ class Committer:
             submission = Report(submission.task, partial(failed, submission.task, failure))
         if not isinstance(error, StoreError):
             return  # its step stays leased here: another worker would fail the same way
+        if self.workplace is None:
+            return  # the worker has stopped without waiting for it, and signed off: its lease is over
         submission.failed_count += 1
         if submission.failed_count == _REPORTED_FAILURES:
             log.error("results cannot be stored, trying on: %s", error)

@@ -20,6 +20,7 @@ from orchestrator.store.sqlite_writing import SqliteTransaction
 from orchestrator.store.turnstile import Turnstile
 
 _POLL_SECONDS = 0.05
+_NOTHING = contextlib.nullcontext()
 
 
 class SqliteStore:
@@ -51,8 +52,7 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[SqliteTransaction]:
-        with self._turn, _store_errors(self.path), self._turnstile:
-            self._require_open()
+        with self._turn, _store_errors(self.path), self._opened(), self._turnstile:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 transaction = self._begin()
@@ -94,8 +94,7 @@ class SqliteStore:
     # --- Upkeep ---
 
     def vacuum(self) -> None:
-        with self._turn, _store_errors(self.path), self._turnstile:
-            self._require_open()
+        with self._turn, _store_errors(self.path), self._opened(), self._turnstile:
             self._data_version = 0
             vacuum(self._writer)
 
@@ -124,6 +123,11 @@ class SqliteStore:
             self._writer.close()
             self._turnstile.close()
             self._doorbell.close()
+
+    def _opened(self) -> contextlib.nullcontext[None]:
+        """Before the turnstile is asked: its file handles are closed with the store."""
+        self._require_open()
+        return _NOTHING
 
     def _require_open(self) -> None:
         if self._is_closed:
