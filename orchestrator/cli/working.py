@@ -19,6 +19,7 @@ from orchestrator.cli.terminal import note
 from orchestrator.cli.values import parse_assignments, parse_value
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
+from orchestrator.engine.metrics import Metrics
 from orchestrator.engine.worker import Worker
 
 
@@ -76,7 +77,7 @@ def _work_until_closed(
     engine: Engine, client: Client, flow_id: str, verb: str, concurrency: int, until_blocked: bool
 ) -> dict[str, Any]:
     worker = Worker(engine, concurrency=concurrency)
-    with _handlers_speak_on_stderr(), _draining(worker):
+    with handlers_speak_on_stderr(), _draining(worker):
         note(f"{flow_id} {verb}")
         try:
             with shown(lambda: client.progress(flow_id)):
@@ -97,6 +98,8 @@ def work(
     until_idle: bool,
     horizon: str,
     retention: str | None,
+    queues: str | None,
+    metrics_port: int | None,
 ) -> None:
     """Execute runs of the store until stopped, or until idle."""
     settings = resolve_settings(db, flows)
@@ -106,9 +109,17 @@ def work(
     kept = parse_span(named, place)
     engine = Engine(settings.db, attribute_store=settings.attribute_store)
     try:
-        worker = Worker(engine, flows=named_flows(settings), concurrency=concurrency, retention=kept)
-        with _handlers_speak_on_stderr(), _draining(worker):
+        worker = Worker(
+            engine,
+            flows=named_flows(settings),
+            concurrency=concurrency,
+            retention=kept,
+            queues=[queue.strip() for queue in (queues or "").split(",") if queue.strip()],
+            metrics=Metrics() if metrics_port is not None else None,
+        )
+        with handlers_speak_on_stderr(), _draining(worker), _serving_metrics(worker, metrics_port):
             note(f"working on {settings.db}" + (" until idle" if until_idle else "; Ctrl-C stops"))
+            _note_unknown_queues(worker)
             if not until_idle:
                 worker.run()
                 note("stopped")
@@ -120,6 +131,28 @@ def work(
             note("idle")
     finally:
         engine.close()
+
+
+def _note_unknown_queues(worker: Worker) -> None:
+    """A misspelt flow type would leave the worker idle for ever."""
+    if worker.handlers.served is None:
+        return
+    with worker.engine.store.reading() as reading:
+        known = {name for name, _ in reading.definition_names()}
+    for flow in sorted(worker.handlers.served.flows - known):
+        note(f"no {flow} has been started in this database so far")
+
+
+@contextmanager
+def _serving_metrics(worker: Worker, port: int | None) -> Iterator[None]:
+    if port is None:
+        yield
+        return
+    from orchestrator.engine.metrics_server import MetricsServer  # http.server is slow to import
+
+    with MetricsServer(port, worker.metrics_text) as server:
+        note(f"metrics on {server.url}")
+        yield
 
 
 @contextmanager
@@ -140,7 +173,7 @@ def _draining(worker: Worker) -> Iterator[None]:
 
 
 @contextmanager
-def _handlers_speak_on_stderr() -> Iterator[None]:
+def handlers_speak_on_stderr() -> Iterator[None]:
     """What handlers print or log is no result of the command."""
     speaker = _Stderr()
     speaker.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))

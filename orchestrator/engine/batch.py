@@ -71,6 +71,8 @@ class Batch:
         self.has_projections = False
         """Values of synced attributes are on their way."""
         self.event_count = 0
+        self.applied: list[tuple[Entry, list[c.Change]]] = []
+        """Run and changes of each event, for those who count."""
         self._workplace = workplace
         self._rows: dict[int, RunRows] = {}
         self._history: list[tuple[Any, ...]] = []
@@ -98,6 +100,7 @@ class Batch:
         rows.note(changes)
         self._history.append(history_row(entry.number, entry.run.version, event.at, event, changes))
         self.event_count += 1
+        self.applied.append((entry, changes))
         for change in changes:
             if isinstance(change, c.StepQueued):
                 self._pending.append((entry, change.execution.id))

@@ -69,6 +69,8 @@ class Dispatcher:
         """Called when a thread finds nothing to do."""
         self.on_due: Callable[[], None] = lambda: None
         """Called when something is due, before work is looked for."""
+        self.on_call: Callable[[Task, float], None] | None = None
+        """Called after a handler, with the seconds that it took."""
         self.watch = Watch(clock, self._look)
         self._committer = committer
         self._handlers = handlers
@@ -171,6 +173,11 @@ class Dispatcher:
         return [seat.task for seat in self._seats if seat.task is not None]
 
     @property
+    def running_count(self) -> int:
+        """Coroutines run from the moment they are leased."""
+        return len(self.running()) + self._coroutine_count
+
+    @property
     def held_count(self) -> int:
         return self._call_count + self._coroutine_count
 
@@ -247,8 +254,11 @@ class Dispatcher:
         else:
             if task.end():
                 self._submit(Report(task, partial(succeeded, task, returned)))
-        self._pace.note(task.bound.method.handler.name, self._clock.monotonic() - seat.started_at)
+        seconds = self._clock.monotonic() - seat.started_at
+        self._pace.note(task.bound.method.handler.name, seconds)
         seat.task = None
+        if self.on_call is not None:
+            self.on_call(task, seconds)
 
     def _report_failure(self, task: Task, failure: Failure) -> None:
         self._submit(Report(task, partial(failed, task, failure)))
@@ -344,6 +354,8 @@ class Dispatcher:
 
     def _finish_coroutine(self, task: Task, returned: object) -> None:
         self._hearts.pop(task, None)
+        if self.on_call is not None and task.handed_out_at is not None:
+            self.on_call(task, (self._clock.now() - task.handed_out_at).total_seconds())
         if not task.end():
             return
         if isinstance(returned, Returned):

@@ -13,13 +13,18 @@ from orchestrator.binding.registry import Bindings
 from orchestrator.core.state import Execution, Phase
 from orchestrator.core.tasks import step_of
 from orchestrator.definition.model import Flow
+from orchestrator.engine.served import Served
 
 log = logging.getLogger("orchestrator.engine")
 
 
 class Handlers:
-    def __init__(self, search_path: Iterable[str | Path] = (".",)) -> None:
+    def __init__(self, search_path: Iterable[str | Path] = (".",), served: Served | None = None) -> None:
+        """`served`: what of all work is taken; None: everything."""
+        self.served = served
         self._search_path = tuple(search_path)
+        self._left: dict[str, list[str]] = {}
+        """What is not served, of the definitions met so far."""
         self._bindings: dict[str, Bindings] = {}
         self._unbound: dict[str, list[BindingProblem]] = {}
         self._wait_for: dict[tuple[str, str], BoundHandler] = {}
@@ -27,11 +32,14 @@ class Handlers:
         self._lock = threading.Lock()
 
     def of(self, flow: Flow, execution: Execution) -> BoundHandler | None:
-        """None: the flow's handlers cannot be bound here, its work is for other workers."""
+        """None: its work is for other workers, because it is not served or cannot be bound here."""
         of_phase = self._wait_for if execution.phase is Phase.WAIT_FOR else self._execute
         bound = of_phase.get((flow.hash, execution.step))
         if bound is not None:
             return bound
+        if self.served is not None and not self.served.has(flow.name, execution.step):
+            self.leave_unserved(flow)
+            return None
         bindings = self._bind(flow)
         if flow.hash in self._unbound:
             return None
@@ -51,8 +59,20 @@ class Handlers:
         return self._unbound.get(flow.hash, [])
 
     def excluded(self) -> list[str]:
-        """Hashes of the definitions that cannot be bound here."""
-        return list(self._unbound)
+        """Hashes of definitions that cannot be bound here or are not served; `hash/step` of single steps."""
+        if self.served is None:
+            return list(self._unbound)
+        left = [each for lefts in list(self._left.values()) for each in lefts]
+        return [*self._unbound, *left]
+
+    def leave_unserved(self, flow: Flow) -> None:
+        """Claim no more of it than is served."""
+        if self.served is not None:
+            self._left[flow.hash] = self.served.left_of(flow)
+
+    def leave(self, hash: str) -> None:
+        """Claim nothing of this definition."""
+        self._left[hash] = [hash]
 
     def _bind(self, flow: Flow) -> Bindings:
         with self._lock:

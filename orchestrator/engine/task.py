@@ -37,6 +37,7 @@ class Task:
         "bound",
         "execution_id",
         "failure",
+        "flow",
         "handed_out_at",
         "heartbeat",
         "is_cancelled",
@@ -47,6 +48,7 @@ class Task:
         "run",
         "run_attempt",
         "snapshot",
+        "step",
         "timeout",
         "worker",
     )
@@ -55,6 +57,8 @@ class Task:
         self, run: int, execution: Execution, bound: BoundHandler, worker: int, *, is_lost: bool = False
     ) -> None:
         self.run = run
+        self.flow = ""
+        self.step = execution.step
         self.execution_id = execution.id
         self.attempt = execution.attempt
         self.is_wait_for = execution.phase is Phase.WAIT_FOR
@@ -79,6 +83,7 @@ class Task:
 
     def prepare(self, flow: Flow, run: Run, execution: Execution, now: datetime) -> None:
         """Take what the handler will see; an expression that fails there fails the attempt."""
+        self.flow = flow.name
         self.handed_out_at = now
         self.run_attempt = run.attempt
         options = method_options(flow, execution)

@@ -20,6 +20,7 @@ from orchestrator.definition.places import FlowPlaces
 from orchestrator.engine import leases
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.cache import Entry
+from orchestrator.engine.census import Census
 from orchestrator.engine.client import Client
 from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.engine import Engine
@@ -28,10 +29,12 @@ from orchestrator.engine.explain.outlook import TITLES, Verdict
 from orchestrator.engine.explain.stored import explain_stored
 from orchestrator.engine.explain.verdicts import find_verdict, is_blocked, paused_executions
 from orchestrator.engine.handlers import Handlers
+from orchestrator.engine.metrics import Metrics
 from orchestrator.engine.projection import Projector
+from orchestrator.engine.served import read_queues
 from orchestrator.engine.task import Task
 from orchestrator.engine.upkeep import Retention
-from orchestrator.errors import Blocked, NotFound
+from orchestrator.errors import Blocked, NotFound, StoreError
 from orchestrator.store.contract import Store, Transaction
 from orchestrator.store.opening import open_attribute_store
 
@@ -51,7 +54,8 @@ class Worker:
     start other flows by type find them in, before the store. `retention`: how long closed runs are kept;
     None: for ever. `attribute_store`: of the engine, when the worker makes one. `on_progress` is called after
     each commit with what changed: flow_id, status, version and the number of active steps of each run; it
-    must be quick.
+    must be quick. `queues`: take only the work of these flow types (`Order`) or steps (`Order/Charge`); see
+    served.py. `metrics`: where to note what happens; `metrics_text` gives it to Prometheus.
     """
 
     def __init__(
@@ -64,10 +68,12 @@ class Worker:
         retention: timedelta | None = None,
         attribute_store: str | None = None,
         on_progress: Progress | None = None,
+        queues: Iterable[str] = (),
+        metrics: Metrics | None = None,
     ) -> None:
         self._owns_engine = not isinstance(store, Engine)
         self.engine = store if isinstance(store, Engine) else Engine(store, attribute_store=attribute_store)
-        self.handlers = Handlers(search_path)
+        self.handlers = Handlers(search_path, read_queues(queues))
         self.engine.definitions.look_in(FlowPlaces(flows).find)
         self._client = Client(self.engine, handlers=self.handlers)
         self._dispatcher = Dispatcher(
@@ -83,6 +89,10 @@ class Worker:
         self._is_started = False
         self._beat_at: datetime | None = None
         self._on_progress = on_progress
+        self._metrics = metrics
+        if metrics is not None:
+            self._dispatcher.on_call = metrics.note_call
+        self._census = Census(self.engine.store, self._dispatcher, self.engine.clock)
         self._retention = Retention(self.engine, retention) if retention is not None else None
 
     # --- Life ---
@@ -98,6 +108,7 @@ class Worker:
         dispatcher = self._dispatcher
         dispatcher.on_rest = self._changed.set
         self.engine.on_batch = self._note_batch
+        self._leave_unserved()
         self.engine.listen()
         self.engine.committer.exclusively(self._register, "lease")
         self.engine.dispatcher = self.engine.committer.workplace = dispatcher
@@ -217,7 +228,28 @@ class Worker:
         with self.engine.store.reading() as reading:
             return reading.is_busy(self.engine.clock.now() + horizon, self.handlers.excluded())
 
+    def _leave_unserved(self) -> None:
+        """What is stored of flows that are not served here is left to others from the beginning."""
+        served = self.handlers.served
+        if served is None:
+            return
+        with self.engine.store.reading() as reading:
+            for name, hash in reading.definition_names():
+                if name not in served.flows:
+                    self.handlers.leave(hash)
+                elif name not in served.whole:
+                    try:
+                        self.handlers.leave_unserved(self.engine.definitions.of(hash, reading))
+                    except StoreError:
+                        self.handlers.leave(hash)  # of another release
+
+    def metrics_text(self) -> str:
+        """For Prometheus. Raises StoreError."""
+        return (self._metrics or Metrics()).as_text(self._census)
+
     def _note_batch(self, batch: Batch) -> None:
+        if self._metrics is not None:
+            self._metrics.note_batch(batch)
         if not self._changed.is_set():
             self._changed.set()
         if self._on_progress is not None:

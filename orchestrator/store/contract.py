@@ -154,6 +154,14 @@ class Reading(Protocol):
 
     def statistics(self, now: datetime) -> Statistics: ...
 
+    def run_counts(self) -> dict[str, int]:
+        """By status."""
+        ...
+
+    def work_counts(self, now: datetime) -> tuple[int, int]:
+        """Leased step executions, and those that are due and nobody's."""
+        ...
+
     def count_prunable(self, before: datetime) -> int:
         """How many runs were closed before then."""
         ...
@@ -201,7 +209,10 @@ class Transaction(Reading, Protocol):
         ...
 
     def claim(self, worker: int, now: datetime, limit: int, excluded: Sequence[str]) -> list[Claimed]:
-        """Lease the oldest due work to `worker`, except what is paused or of `excluded` definitions."""
+        """Lease the oldest due work to `worker`, except what is paused or `excluded`.
+
+        Definitions are excluded by `hash`, single steps of them by `hash/step`.
+        """
         ...
 
     def next_due_at(self, excluded: Sequence[str]) -> datetime | None:

@@ -263,9 +263,8 @@ WHERE steps.worker IS NULL AND steps.due_at <= ? ORDER BY steps.due_at
 UPDATE steps SET worker=? WHERE rowid IN (SELECT steps.rowid
 FROM steps
 WHERE steps.worker IS NULL AND steps.due_at <= ? AND NOT (EXISTS (SELECT *
-FROM runs
-WHERE runs.run = steps.run AND runs.definition IN (SELECT anon_1.value
-FROM json_each(?) AS anon_1))) AND NOT (EXISTS (SELECT *
+FROM runs, json_each(?) AS anon_1
+WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step)))) AND NOT (EXISTS (SELECT *
 FROM runs, pauses
 WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) ORDER BY steps.due_at
  LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
@@ -279,9 +278,8 @@ WHERE steps.worker IS NULL AND steps.due_at IS NOT NULL
 SELECT min(steps.due_at) AS min_1
 FROM steps
 WHERE steps.worker IS NULL AND steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
-FROM runs
-WHERE runs.run = steps.run AND runs.definition IN (SELECT anon_1.value
-FROM json_each(?) AS anon_1))) AND NOT (EXISTS (SELECT *
+FROM runs, json_each(?) AS anon_1
+WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step)))) AND NOT (EXISTS (SELECT *
 FROM runs, pauses
 WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)))
 
@@ -384,9 +382,8 @@ WHERE runs.is_latest = 1 ORDER BY runs.run DESC
 SELECT EXISTS (SELECT *
 FROM steps
 WHERE steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
-FROM runs
-WHERE runs.run = steps.run AND runs.definition IN (SELECT anon_2.value
-FROM json_each(?) AS anon_2))) AND (steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+FROM runs, json_each(?) AS anon_2
+WHERE runs.run = steps.run AND (runs.definition = anon_2.value OR anon_2.value = (runs.definition || '/' || steps.step)))) AND (steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
 FROM runs, pauses
 WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
 

@@ -24,18 +24,25 @@ class SqliteSurvey(SqliteReading):
     def statistics(self, now: datetime) -> Statistics:
         page_size, free_count = self._pragma("page_size"), self._pragma("freelist_count")
         oldest_running, oldest_closed = self._row("oldest_runs")
-        leased_count, due_count = self._row("work_counts", to_micros(now))
+        leased_count, due_count = self.work_counts(now)
         return Statistics(
             schema_version=self._row("installed_version")[0],
             used_bytes=page_size * (self._pragma("page_count") - free_count),
             free_bytes=page_size * free_count,
-            run_counts=dict(self._all("run_counts")),
+            run_counts=self.run_counts(),
             row_counts=dict(self._all("row_counts")),
             oldest_running_at=from_micros(oldest_running) if oldest_running is not None else None,
             oldest_closed_at=from_micros(oldest_closed) if oldest_closed is not None else None,
             leased_count=leased_count,
             due_count=due_count,
         )
+
+    def run_counts(self) -> dict[str, int]:
+        return dict(self._all("run_counts"))
+
+    def work_counts(self, now: datetime) -> tuple[int, int]:
+        leased_count, due_count = self._row("work_counts", to_micros(now))
+        return leased_count, due_count
 
     def workers(self) -> list[WorkerRow]:
         return list(starmap(WorkerRow, self._all("all_workers")))

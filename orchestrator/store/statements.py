@@ -76,7 +76,14 @@ def _due(*conditions: ColumnElement[bool]) -> Any:
     )
 
 
-_IS_EXCLUDED = exists().where(runs.c.run == steps.c.run, _in_json(runs.c.definition, "definitions"))
+_excluded = func.json_each(b("definitions")).table_valued("value").c.value
+_IS_EXCLUDED = exists().where(
+    runs.c.run == steps.c.run,
+    or_(
+        _excluded == runs.c.definition,
+        _excluded == runs.c.definition.concat(literal_column("'/'")).concat(steps.c.step),
+    ),
+)
 _IS_PAUSED = exists().where(
     runs.c.run == steps.c.run,
     pauses.c.flow == runs.c.flow,

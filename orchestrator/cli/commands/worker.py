@@ -8,6 +8,16 @@ import typer
 
 from orchestrator.cli.options import Concurrency, Db, Flows
 
+Retention = Annotated[
+    str | None,
+    typer.Option(
+        "--retention",
+        metavar="DURATION",
+        help="Delete runs this long after they closed (30d). Env ORCHESTRATOR_RETENTION; default: never.",
+        show_default=False,
+    ),
+]
+
 
 def worker(
     until_idle: Annotated[
@@ -18,12 +28,24 @@ def worker(
         typer.Option("--horizon", metavar="DURATION", help="With --until-idle: also what is due within it."),
     ] = "0s",
     concurrency: Concurrency = 8,
-    retention: Annotated[
+    retention: Retention = None,
+    queues: Annotated[
         str | None,
         typer.Option(
-            "--retention",
-            metavar="DURATION",
-            help="Delete runs this long after they closed (30d). Env ORCHESTRATOR_RETENTION; default: never.",
+            "--queues",
+            metavar="QUEUE,…",
+            help="Take only work of these flow types (Order) or steps (Order/Charge); others take the rest.",
+            show_default=False,
+        ),
+    ] = None,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics-port",
+            metavar="PORT",
+            min=0,
+            max=65535,
+            help="Serve http://127.0.0.1:PORT/metrics for Prometheus; 0 chooses a free port.",
             show_default=False,
         ),
     ] = None,
@@ -36,4 +58,13 @@ def worker(
     """
     from orchestrator.cli.working import work
 
-    work(db, flows, concurrency, until_idle=until_idle, horizon=horizon, retention=retention)
+    work(
+        db,
+        flows,
+        concurrency,
+        until_idle=until_idle,
+        horizon=horizon,
+        retention=retention,
+        queues=queues,
+        metrics_port=metrics_port,
+    )

@@ -1,0 +1,71 @@
+"""`/metrics` over HTTP, for this machine only unless another address is asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+
+from orchestrator.engine.metrics import CONTENT_TYPE
+from orchestrator.errors import OrchestratorError, UsageError
+
+LOOPBACK = "127.0.0.1"
+PATH = "/metrics"
+_PATIENCE = 5.0
+"""Seconds that a client may take to say what it wants."""
+
+
+class MetricsServer:
+    """`with MetricsServer(port, page) as server: server.url`. Port 0 is any free one."""
+
+    def __init__(self, port: int, page: Callable[[], str], *, host: str = LOOPBACK) -> None:
+        """Raises UsageError when the port cannot be had."""
+        try:
+            self._server = ThreadingHTTPServer((host, port), _handler(page))
+        except (OSError, OverflowError) as error:
+            raise UsageError(f"metrics cannot be served on {host}:{port}: {error}", port=port) from None
+        self._server.daemon_threads = True
+        self.url = f"http://{host}:{self._server.server_address[1]}{PATH}"
+        self._thread = threading.Thread(target=self._server.serve_forever, name="metrics", daemon=True)
+
+    def __enter__(self) -> MetricsServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def _handler(page: Callable[[], str]) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        timeout = _PATIENCE
+        server_version = "orchestrator"
+        sys_version = ""
+
+        def do_GET(self) -> None:
+            if self.path.partition("?")[0] != PATH:
+                self._answer(HTTPStatus.NOT_FOUND, f"metrics are at {PATH}\n")
+                return
+            try:
+                self._answer(HTTPStatus.OK, page())
+            except OrchestratorError as error:
+                self._answer(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}\n")
+
+        def _answer(self, status: HTTPStatus, text: str) -> None:
+            content = text.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", CONTENT_TYPE if status is HTTPStatus.OK else "text/plain")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            """Scrapes are no news."""
+
+    return Handler
