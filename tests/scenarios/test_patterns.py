@@ -14,7 +14,7 @@ from orchestrator.simulate.calls import BoundFlows
 from orchestrator.simulate.performance import rehearse
 from orchestrator.simulate.rehearsal import read_rehearsals
 from orchestrator.simulate.script import Rehearsal, RehearsalFile
-from tests.support.rehearsing import differences, flows_without_rehearsal, rehearsals_of
+from tests.support.rehearsed_examples import differences, flows_without_rehearsal, rehearsals_of
 from tests.support.stage import ROOT
 
 PATTERNS = ROOT / "flows" / "patterns"

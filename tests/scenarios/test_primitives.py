@@ -5,7 +5,7 @@ import pytest
 from orchestrator.definition.catalogue import load
 from orchestrator.simulate.script import Rehearsal, RehearsalFile
 from tests.support.engine_kit import Kit
-from tests.support.rehearsing import differences, flows_without_rehearsal, rehearsals_of
+from tests.support.rehearsed_examples import differences, flows_without_rehearsal, rehearsals_of
 from tests.support.stage import ROOT
 
 PRIMITIVES = ROOT / "flows" / "primitives"

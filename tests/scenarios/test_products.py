@@ -8,7 +8,7 @@ import pytest
 from handlers.products import ai_agent_email, money_transfer
 from orchestrator import Context
 from orchestrator.simulate.script import Rehearsal, RehearsalFile
-from tests.support.rehearsing import differences, flows_without_rehearsal, rehearsals_of
+from tests.support.rehearsed_examples import differences, flows_without_rehearsal, rehearsals_of
 
 
 @pytest.mark.parametrize(("file", "rehearsal"), rehearsals_of("products"))
