@@ -122,7 +122,9 @@ class Reading:
         """Writes `new` where `old` stands by itself, as a key or as a value."""
         position = self.source.locate(path)
         span = position.key if is_key else position.value
-        if new is None or span is None or self.source.text_at(span).strip("'\"") != old:
+        if new is None or _IDENTIFIER.match(new) is None or span is None:
+            return None
+        if self.source.text_at(span).strip("'\"") != old:
             return None
         return Fix(f"rename `{old}` to `{new}`", (Edit(span, new),), is_safe=False)
 

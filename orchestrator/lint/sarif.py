@@ -15,6 +15,8 @@ from orchestrator.definition.problem import Fix, Problem, Span
 
 SCHEMA_URI = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
+_DEFAULT_LEVELS = {"MET001": "warning", "ENG001": "note"}
+_ROOT = "%SRCROOT%"
 _FINGERPRINT = "orchestrator/v1"
 
 
@@ -30,7 +32,7 @@ def render_sarif(problems: Sequence[Problem]) -> str:
     run = {
         "tool": {"driver": {"name": "orchestrator", "rules": [_rule(code) for code in rules]}},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The working directory of the command."}}},
+        "originalUriBaseIds": {_ROOT: {"description": {"text": "The working directory of the command."}}},
         "results": results,
     }
     return json.dumps(
@@ -47,7 +49,7 @@ def _rule(code: str) -> dict[str, Any]:
         "name": about.name,
         "shortDescription": {"text": about.explanation},
         "help": {"text": f"orchestrator lint --explain {code}"},
-        "defaultConfiguration": {"level": "error"},
+        "defaultConfiguration": {"level": _DEFAULT_LEVELS.get(code, "error")},
     }
 
 
@@ -93,7 +95,7 @@ def _physical(path: str, span: Span) -> dict[str, Any]:
 def _artifact(path: str) -> dict[str, str]:
     if Path(path).is_absolute():
         return {"uri": Path(path).as_uri()}
-    return {"uri": quote(Path(path).as_posix()), "uriBaseId": "SRCROOT"}
+    return {"uri": quote(Path(path).as_posix()), "uriBaseId": _ROOT}
 
 
 def _region(span: Span) -> dict[str, int]:

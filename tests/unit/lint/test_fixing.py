@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings, strategies
 
 from orchestrator.definition.problem import Edit, Fix, Problem, Span
 from orchestrator.lint.fixing import apply_fixes, fix_files, fix_text
@@ -141,6 +142,49 @@ def test_a_difference_is_shown_and_nothing_written(tmp_path: Path, monkeypatch: 
 def test_files_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a.flow.yaml").write_bytes(b"flow: \xff\n")
     assert fix_files([tmp_path], is_any, writes=True) == []
+
+
+FLOW = """\
+flow: Fuzzed  # a comment
+input: integer
+channels: {order: string}
+start: Wait
+steps:
+  # another one
+  Wait:
+    wait_for: {any_of: [{channel: order}, {timer: 1h, id: late}]}
+    decide:
+      - {when: wait.late.fired, go_to: {step: End, input: "${input + 1}"}}
+      - graceful_complete: ${input}   # and one more
+  End: {input: integer, when: "input in [1, 2]", graceful_complete: "${input}"}
+"""
+
+
+COMMENTS = ("# a comment", "# another one", "# and one more")
+
+
+def unreadable_count(text: str) -> int:
+    return sum(problem.code.startswith("YML") for problem in lint_text(text))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    strategies.integers(0, len(FLOW)),
+    strategies.sampled_from(["", "x", "_", ":", "{", "]", "'", '"', "$", " ", "#"]),
+)
+def test_a_text_never_gets_worse_and_its_comments_stay(at: int, inserted: str) -> None:
+    text = FLOW[:at] + inserted + FLOW[at + (not inserted) :]
+    result = fix_text(text, "x.flow.yaml", is_any).after
+    assert unreadable_count(result) <= unreadable_count(text)
+    assert [comment for comment in COMMENTS if comment in text and comment not in result] == []
+    assert fix_text(result, "x.flow.yaml", is_any).after == result
+
+
+def test_a_name_is_not_corrected_to_what_cannot_be_one() -> None:
+    assert (
+        fixed("  A: {go_to: Second}\n  Sec-ond: {dead_end: true}\n")
+        == "  A: {go_to: Second}\n  Sec-ond: {dead_end: true}\n"
+    )
 
 
 def test_edits_are_applied_from_the_end() -> None:

@@ -29,7 +29,7 @@ _MESSAGE = {
 _ARTIFACT = {
     "type": "object",
     "required": ["uri"],
-    "properties": {"uri": {"type": "string", "pattern": "^[^ <>]+$"}, "uriBaseId": {"const": "SRCROOT"}},
+    "properties": {"uri": {"type": "string", "pattern": "^[^ <>]+$"}, "uriBaseId": {"const": "%SRCROOT%"}},
     "additionalProperties": False,
 }
 _PHYSICAL = {
@@ -168,7 +168,7 @@ def test_sarif_results_have_places_related_places_and_fixes() -> None:
     assert all(rules[result["ruleIndex"]]["id"] == code for code, result in by_rule.items())
     repeated = by_rule["YML002"]
     place = repeated["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"] == {"uri": "flows/a%20flow.yaml", "uriBaseId": "SRCROOT"}
+    assert place["artifactLocation"] == {"uri": "flows/a%20flow.yaml", "uriBaseId": "%SRCROOT%"}
     assert place["region"] == {"startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 5}
     (related,) = repeated["relatedLocations"]
     assert related["message"] == {"text": "first here"}
