@@ -70,9 +70,8 @@ def start(
     given = parse_value(value, "--input")
     with open_client(db, flows=flows, may_create=True) as client:
         made = client.start(definition, flow_id, given, **options)
-    started = {"flow_id": made.flow_id, "run_id": made.run_id, "created": made.is_new}
-    emit(
-        started,
-        output,
-        lambda told: f"{told['flow_id']} {'started' if told['created'] else 'exists already'}",
-    )
+    emit({"flow_id": made.flow_id, "run_id": made.run_id, "created": made.is_new}, output, _as_text)
+
+
+def _as_text(made: dict[str, Any]) -> str:
+    return f"{made['flow_id']} {'started' if made['created'] else 'exists already'}"
