@@ -1,74 +1,154 @@
-"""Kill the process at every commit, before and after it is durable: the resumed run ends as it should."""
+"""Kill a process at every commit, before and after it is durable: what comes of the run is what it should."""
+
+from __future__ import annotations
 
 import json
 import os
-import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-MOST_COMMITS = 60
+from tests.crash.cases import CASES, ROOT, Case
+
+MOMENTS = ["before", "after"]
+BY_NAME = {case.name: case for case in CASES}
 
 
-def work(database: Path, fault: str = "") -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "ORCHESTRATOR_FAULT": fault}
-    command = [sys.executable, "-m", "tests.crash.contract_edit_run", str(database)]
-    return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False
-    )
+class Host:
+    """The process of host.py."""
+
+    def __init__(self, errors: Path) -> None:
+        self._errors = errors
+        with errors.open("w") as stderr:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.crash.host"],
+                cwd=ROOT,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                text=True,
+            )
+
+    def kill_everywhere(
+        self, case: Case, directory: Path, fault: str, company: str = "later"
+    ) -> list[dict[str, Any]]:
+        asked = {"case": case.name, "directory": str(directory), "fault": fault, "company": company}
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        assert answer, self.errors()
+        trials: list[dict[str, Any]] = json.loads(answer)
+        return trials
+
+    def errors(self) -> str:
+        return self._errors.read_text()[-4000:]
+
+    def close(self) -> None:
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait(30)
+        self._process.stdout.close()
 
 
-def check(run: dict[str, Any], database: Path) -> None:
-    """One record per edit, no edit beside another, exactly one token left, nothing half-done."""
-    assert run["status"] == "COMPLETED"
-    (output,) = run["outputs"]
-    records = {record["reviewer"]: record for record in output["output"]}
-    assert len(output["output"]) == 4
-    assert {name: record["outcome"] for name, record in records.items()} == {
-        "Ada": "saved",
-        "Ben": "withdrawn",
-        "Chloe": "failed",
-        "Dev": "failed",
-    }
-    assert run["channels"] == {"contractEditToken": {"size": 1}, "contractEditFinished": {"size": 0}}
-    connection = sqlite3.connect(database)
-    assert connection.execute("SELECT count(*) FROM steps").fetchone() == (0,)
-    assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
-    assert connection.execute("SELECT count(*) FROM workers").fetchone() == (0,)
-    versions = [version for (version,) in connection.execute("SELECT version FROM history ORDER BY version")]
-    assert versions == list(range(1, len(versions) + 1))
-    assert connection.execute("SELECT version FROM runs").fetchone() == (len(versions),)
-    connection.close()
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    host = Host(tmp_path_factory.mktemp("host") / "stderr")
+    yield host
+    host.close()
+
+
+def check(case: Case, directory: Path, trials: list[dict[str, Any]], host: Host) -> None:
+    for trial in trials:
+        about = f"{case.name}, killed at {trial['number']}"
+        assert not trial["trouble"], f"{about}: {trial['trouble']}\n{host.errors()}"
+        database = directory / f"{trial['number']}.db"
+        run = json.loads(database.with_suffix(".run").read_text())
+        assert run["status"] == "COMPLETED", (about, run["error"])
+        assert outcome(run) == case.output, about
+        check_rows(database, case)
+
+
+def outcome(run: dict[str, Any]) -> Any:
+    (output,) = [each["output"] for each in run["outputs"]]
+    if run["flow"] == "ContractEditFlow":
+        assert len(output) == 4, "one record for each edit"
+        return {record["reviewer"]: record["outcome"] for record in output}
+    return output
+
+
+def check_rows(database: Path, case: Case) -> None:
+    """Nothing is half-done: every run closed, its history without gaps, no step, no lease, no worker left."""
+    with closing(sqlite3.connect(database)) as connection:
+
+        def ask(sql: str) -> list[Any]:
+            return connection.execute(sql).fetchall()
+
+        assert ask("SELECT flow_id FROM runs WHERE status != 'COMPLETED' OR is_latest = 0") == []
+        assert ask("SELECT * FROM steps") == ask("SELECT * FROM workers") == []
+        assert len(ask("SELECT * FROM messages")) == case.unread_count
+        assert ask("SELECT count(*) FROM runs") == [(case.run_count,)]
+        assert ask("SELECT count(*) FROM projections") == [(0,)]
+        versions: dict[int, list[int]] = {}
+        for run, version in ask("SELECT run, version FROM history ORDER BY run, version"):
+            versions.setdefault(run, []).append(version)
+        assert {run: found[-1] for run, found in versions.items()} == dict(
+            ask("SELECT run, version FROM runs")
+        )
+        assert all(found == list(range(1, len(found) + 1)) for found in versions.values())
 
 
 @pytest.mark.rule(159)
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_run_killed_at_any_commit_ends_as_if_nothing_had_been(tmp_path: Path, moment: str) -> None:
-    for number in range(1, MOST_COMMITS):
-        database = tmp_path / f"{moment}-{number}.db"
-        died = work(database, f"commit:{number}:{moment}")
-        if died.returncode == 0:
-            assert number > 5, "the process made fewer commits than the flow needs"
-            check(json.loads(died.stdout), database)
-            return
-        assert died.returncode == -signal.SIGKILL, died.stderr
-        resumed = work(database)
-        assert resumed.returncode == 0, f"after {moment} commit {number}: {resumed.stderr}"
-        check(json.loads(resumed.stdout), database)
-    pytest.fail("the process never finished")
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_run_killed_at_any_commit_ends_as_if_nothing_had_been(
+    host: Host, tmp_path: Path, name: str, moment: str
+) -> None:
+    case = BY_NAME[name]
+    trials = host.kill_everywhere(case, tmp_path, f"commit:%d:{moment}")
+    assert sum(trial["is_killed"] for trial in trials) >= case.least_commits
+    check(case, tmp_path, trials, host)
 
 
-@pytest.mark.parametrize("fault", ["lease:1:before", "lease:1:after", "lease:2:before", "lease:2:after"])
-def test_a_worker_killed_while_it_signs_on_or_off_leaves_nothing_behind(tmp_path: Path, fault: str) -> None:
-    database = tmp_path / "runs.db"
-    died = work(database, fault)
-    assert died.returncode == -signal.SIGKILL, died.stderr
-    resumed = work(database)
-    assert resumed.returncode == 0, resumed.stderr
-    check(json.loads(resumed.stdout), database)
+@pytest.mark.rule(156)
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", BY_NAME)
+def test_a_worker_that_shares_the_work_takes_over_from_one_that_is_killed(
+    host: Host, tmp_path: Path, name: str
+) -> None:
+    trials = host.kill_everywhere(BY_NAME[name], tmp_path, "commit:%d:before", "beside")
+    assert any(trial["is_killed"] for trial in trials)
+    check(BY_NAME[name], tmp_path, trials, host)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_worker_killed_while_it_signs_on_or_off_leaves_nothing_behind(
+    host: Host, tmp_path: Path, moment: str
+) -> None:
+    case = BY_NAME["join"]
+    trials = host.kill_everywhere(case, tmp_path, f"lease:%d:{moment}")
+    assert sum(trial["is_killed"] for trial in trials) >= 2
+    check(case, tmp_path, trials, host)
+
+
+@pytest.mark.rule(115)
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_synced_attributes_survive_the_one_who_carries_them(host: Host, tmp_path: Path, moment: str) -> None:
+    case = BY_NAME["attribute map"]
+    trials = host.kill_everywhere(case, tmp_path, f"projection:%d:{moment}")
+    assert any(trial["is_killed"] for trial in trials)
+    check(case, tmp_path, trials, host)
+    for trial in trials:
+        with closing(sqlite3.connect(tmp_path / f"{trial['number']}.attributes")) as connection:
+            ((progress,),) = connection.execute("SELECT progress FROM AttributeMap").fetchall()
+        assert json.loads(progress) == case.output
