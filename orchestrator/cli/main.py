@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli.commands import (
+    attributes,
     database,
     describe,
     explain,
@@ -22,9 +23,11 @@ from orchestrator.cli.commands import (
     publish,
     rehearse,
     render,
+    rpc,
     run,
     show,
     start,
+    steer,
     stop,
     time_travel,
     wait,
@@ -75,6 +78,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "start": start.start,
     "worker": worker.worker,
     "publish": publish.publish,
+    "rpc": rpc.rpc,
     "describe": describe.describe,
     "explain": explain.explain,
     "history": history.history,
@@ -82,12 +86,16 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "wait": wait.wait,
     "watch": watch.watch,
     "stop": stop.stop,
+    "skip-timer": steer.skip_timer,
+    "retry-now": steer.retry_now,
+    "config": steer.config,
     "time-travel": time_travel.time_travel,
     "pause": pausing.pause,
     "resume": pausing.resume,
 }
 for name, command in COMMANDS.items():
     app.command(name)(command)
+app.add_typer(attributes.app, name="attributes")
 app.add_typer(database.app, name="db")
 
 

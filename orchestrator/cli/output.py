@@ -37,6 +37,10 @@ def compact(value: Any, limit: int = 60) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def one_line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 def emit_run(run: dict[str, Any], output: Format) -> None:
     from orchestrator.cli.session import now
     from orchestrator.cli.views import run_as_text

@@ -30,7 +30,13 @@ from orchestrator.definition.catalogue import SUFFIX, Catalogue, check_executabl
 from orchestrator.definition.model import Flow, Json, TimeoutPolicy
 from orchestrator.definition.places import beside, find_children
 from orchestrator.engine.aio import AsyncClient
-from orchestrator.engine.awaiting import attribute_compares, await_run, read_comparison, step_has_ended
+from orchestrator.engine.awaiting import (
+    attribute_compares,
+    await_run,
+    read_attribute,
+    read_comparison,
+    step_has_ended,
+)
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.calling import call_rpc
 from orchestrator.engine.describe import describe_commit, describe_head, describe_run
@@ -274,6 +280,13 @@ class Client:
         """Those that are set, maps with their entries. Raises NotFound."""
         described: dict[str, Json] = self.describe(flow_id)["attributes"]
         return described
+
+    def attribute(self, flow_id: str, name: str, *, key: str | None = None) -> Json:
+        """One of them, or an entry of a map; null where it is not set. Raises NotFound, InvalidValue."""
+        with self.engine.store.reading() as reading:
+            head = _demand(reading, flow_id)
+            flow = self.engine.definitions.of(head.definition, reading)
+            return read_attribute(flow, reading.load(head).run, name, key)
 
     def wait_for_step(self, flow_id: str, step: str, number: int = 1, *, timeout: Span | None = None) -> None:
         """Until this execution of a step has ended, also by being cancelled.
