@@ -13,5 +13,7 @@ def kit(tmp_path: Path) -> Iterator[Kit]:
     acting.reset()
     kit = Kit(tmp_path)
     yield kit
+    differing = kit.differing_replays()
     kit.close()
     assert kit.differences == []
+    assert differing == []

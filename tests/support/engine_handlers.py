@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 from orchestrator import Context, NonRetryable
+from orchestrator.binding.mistakes import NotLoaded
 from tests.support.engine_kit import Gate
 
 gates: dict[str, Gate] = {}
@@ -73,3 +74,13 @@ def read_box(ctx: Context) -> list[int]:
 
 def start_child(ctx: Context, flow_id: str) -> Any:
     return ctx.client.start("Child", flow_id).run_id
+
+
+def read_rooms(ctx: Context) -> list[Any]:
+    def guests(room: str) -> Any:
+        try:
+            return ctx.channels["rooms"][room].messages
+        except NotLoaded:
+            return "not loaded"
+
+    return [guests("blue"), guests("green"), guests("red")]

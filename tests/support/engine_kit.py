@@ -10,6 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from orchestrator.core.codec import decode
+from orchestrator.core.evolve import evolve
+from orchestrator.core.state import Run
 from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse
 from orchestrator.engine.batch import Batch
@@ -147,6 +150,18 @@ class Kit:
             if stored != entry.run:
                 self.differences.append(f"in memory {entry.run}\nin rows {stored}")
         self._note_commit(batch)
+
+    def differing_replays(self) -> list[str]:
+        """Runs whose rows say something else than their history."""
+        differing = []
+        with self.engine.store.reading() as reading:
+            for head in reading.heads():
+                replayed = Run()
+                for row in reading.history(head.run):
+                    evolve(replayed, decode(row.body))
+                if replayed != reading.load(head).run:
+                    differing.append(head.flow_id)
+        return differing
 
     def close(self) -> None:
         self.engine.close()
