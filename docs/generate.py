@@ -54,7 +54,8 @@ def rehearsal_page() -> str:
     lines = [
         NOTE.format(source="schemas/rehearsal.schema.json"),
         "# Rehearsal files\n",
-        "Every key of a `*.rehearsal.yaml`. [Rehearse a flow](../how-to/rehearse-a-flow.md) shows how to use them.",
+        "Every key of a `*.rehearsal.yaml`. "
+        "[Rehearse a flow](../how-to/rehearse-a-flow.md) shows how to use them.",
         "`x-…` keys, your own data, are allowed in every mapping.\n",
         *key_table(schema, definitions),
     ]

@@ -253,7 +253,8 @@ def test_a_run_that_only_a_client_can_move_blocks_on_request(kit: Kit) -> None:
         "steps: {A: {wait_for: {until: {channel: go}}, graceful_complete: null}}"
     )
     kit.client.start(flow, "run-1")
-    with kit.working() as worker, pytest.raises(Blocked, match=r"waiting for the outside: A waits for go, which a client"):
+    told = "waiting for the outside: A waits for go, which a client"
+    with kit.working() as worker, pytest.raises(Blocked, match=told):
         worker.run_until_closed("run-1", until_blocked=True)
 
 

@@ -79,7 +79,8 @@ class Play:
 
     def settle_once(self) -> bool:
         """One round of it; False: there was nothing to do."""
-        return any([self._do(execution) for execution in list(self.run.executions.values())])
+        done = [self._do(execution) for execution in list(self.run.executions.values())]
+        return any(done)
 
     def _do(self, execution: Execution) -> bool:
         if execution.due_at is None or execution.due_at > self.now:

@@ -246,7 +246,8 @@ def test_sizes_include_what_this_call_publishes() -> None:
 
 @pytest.mark.rule(102)
 def test_unread_messages_are_there_if_loaded() -> None:
-    assert seen(lambda ctx: ctx.channels["token"].messages, messages={("token", None): ["a", "b"]}) == ["a", "b"]
+    messages = {("token", None): ["a", "b"]}
+    assert seen(lambda ctx: ctx.channels["token"].messages, messages=messages) == ["a", "b"]
     with pytest.raises(NotLoaded, match=r"declare `loads: \[{channel: token}\]`"):
         with_context(lambda ctx: ctx.channels["token"].messages)
 

@@ -52,8 +52,9 @@ on_timeout: {let: {z: 1}, set: {n: 1}, force_fail: late}
 verify: {fan_out: [1], external: {c: [0, 1]}, properties: [{never: {step: A, with: B}}]}
 """  # noqa: E501
 ODD: list[Json] = [
-    None, True, 0, -1, 1.5, 10**30, "", "x", "${", "${input}", "${1 +}", "}", "${wait.p}", "a b", "é", "A", "c", "n",
-    [], {}, [[]], [None], {"x": None}, {"": 1}, {"when": 1}, {"step": "A"}, {"channel": "c"}, [1, "A"], "1h", "while",
+    None, True, 0, -1, 1.5, 10**30, "", "x", "${", "${input}", "${1 +}", "}", "${wait.p}", "a b", "é",
+    "A", "c", "n", [], {}, [[]], [None], {"x": None}, {"": 1}, {"when": 1}, {"step": "A"},
+    {"channel": "c"}, [1, "A"], "1h", "while",
 ]  # fmt: skip
 
 
