@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from orchestrator.definition.catalogue import check_executable
-from orchestrator.definition.parse import parse
+from pathlib import Path
 
-HEAD = "flow: F\nattributes: {n: integer}\nchannels: {c: string}\n"
+import pytest
+
+from orchestrator.definition.catalogue import check_executable, find_files, load
+from orchestrator.definition.executable import FINDERS
+from tests.support.play import flow_of
+
+FLOWS = Path(__file__).parents[3] / "flows"
 
 
-def test_everything_is_executable() -> None:
-    flow, problems = parse(
-        HEAD
-        + "steps: {A: {wait_for: {any_of: [{channel: c}, {timer: 1s}]}, execute: {handler: f, loads: [n]},"
-        " on_failure: A, set: {n: 1}, publish: {c: x}, cancel: [A], go_to_many: [A]}}\n",
-        "x.flow.yaml",
-    )
-    assert flow is not None, problems
-    assert check_executable(flow) == []
+def test_every_example_is_executable() -> None:
+    flows = [load(path) for path in find_files([FLOWS])]
+    assert len(flows) > 20
+    assert [problem for flow in flows for problem in check_executable(flow)] == []
+
+
+def test_a_feature_that_is_not_is_named_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FINDERS, "a channel", lambda flow: (each.path for each in flow.channels.values()))
+    (problem,) = check_executable(flow_of("flow: F\nchannels: {c: string}\n"))
+    assert (problem.code, problem.severity) == ("ENG001", "info")
+    assert problem.message.startswith("a channel cannot be executed yet")
+    assert (problem.span.line, problem.span.column) == (2, 12)
