@@ -195,7 +195,9 @@ def _set_attribute(run: Run, change: c.AttributeSet) -> None:
     if change.key is None:
         run.attributes[change.name] = change.value
     else:
-        run.attribute_maps.setdefault(change.name, {})[change.key] = change.value
+        entries = run.attribute_maps.setdefault(change.name, {})
+        entries.pop(change.key, None)  # the entry written last stands last (rule 100)
+        entries[change.key] = change.value
 
 
 def _delete_attribute(run: Run, change: c.AttributeDeleted) -> None:

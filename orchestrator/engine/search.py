@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from orchestrator.core.state import Run
 from orchestrator.definition.expressions import Environment, ExpressionFailed, ExpressionProblem, parse_guard
-from orchestrator.definition.model import Json
+from orchestrator.definition.model import Attribute, Json
 from orchestrator.definition.types import ANY
 from orchestrator.engine.definitions import Definitions
 from orchestrator.errors import UsageError
@@ -18,7 +20,7 @@ _NOT_CLOSED = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 class Search:
-    """Names: flow, flow_id, status, started_at, closed_at, attributes (indexed), steps (active types)."""
+    """Names: flow, flow_id, status, started_at, closed_at, attributes (by index key), steps (active types)."""
 
     def __init__(self, where: str, definitions: Definitions) -> None:
         try:
@@ -50,5 +52,17 @@ class Search:
     def _contents(self, reading: Reading, head: Head) -> dict[str, Json]:
         run = reading.load(head).run
         declared = self._definitions.of(head.definition, reading).attributes
-        indexed = {name: value for name, value in run.attributes.items() if declared[name].index}
-        return {"attributes": indexed, "steps": sorted(run.by_step)}
+        return {"attributes": _indexed(declared, run), "steps": sorted(run.by_step)}
+
+
+def _indexed(declared: Mapping[str, Attribute], run: Run) -> dict[str, Json]:
+    """Values by index key, by default the attribute's name; of a map the entry written last (rule 100)."""
+    indexed: dict[str, Json] = {}
+    for name, attribute in declared.items():
+        if attribute.index is None:
+            continue
+        if not attribute.is_map and name in run.attributes:
+            indexed[attribute.index_key or name] = run.attributes[name]
+        elif entries := run.attribute_maps.get(name):
+            indexed[attribute.index_key or name] = list(entries.values())[-1]
+    return indexed

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -19,6 +20,7 @@ from orchestrator.core.events import (
     ExecuteFailed,
     ExecuteSucceeded,
     Failure,
+    Heartbeaten,
     LocksRequested,
     RpcCalled,
     RunStarted,
@@ -225,9 +227,14 @@ class Environment:
             return CallEnd(timedelta(0), fails.failure)
         kind = CallKind.EXECUTE if execution.phase is Phase.EXECUTE else CallKind.WAIT_FOR
         name = ON_TIMEOUT if execution.step == TIMEOUT_STEP else execution.step
-        end = self._calls.call(simulated.flow, CallKey(kind, name), snapshot, self._services)
+        services = replace(self._services, heartbeat=partial(self._beat, simulated, execution))
+        end = self._calls.call(simulated.flow, CallKey(kind, name), snapshot, services)
         limit = method_options(simulated.flow, execution).timeout
         return CallEnd(limit, _timed_out(limit)) if end.takes > limit else end
+
+    def _beat(self, simulated: SimulatedRun, execution: Execution, value: Json) -> None:
+        at, attempt = self.now, execution.attempt
+        self.commit(simulated, Heartbeaten(at=at, execution_id=execution.id, attempt=attempt, value=value))
 
     def _finish(
         self, simulated: SimulatedRun, execution: Execution, outcome: Returned | Failure, started_at: datetime

@@ -191,6 +191,7 @@ class RunRows:
         if isinstance(change, c.AttributeDeleted) and change.key is None:
             self._cleared[change.name] = None
         else:
+            self._attributes.pop((change.name, change.key), None)
             self._attributes[change.name, change.key] = None
 
     def _output(self, _: c.OutputAdded) -> None:
@@ -318,10 +319,16 @@ class RunRows:
             entry = name if key is None else key
             stored_key = "" if key is None else key
             if entry in entries:
+                if key is not None and self._is_indexed(name):
+                    writes.delete_attribute.append((self.number, name, stored_key))  # it stands last again
                 row = (self.number, name, int(key is not None), stored_key, encode_json(entries[entry]))
                 writes.set_attribute.append(row)
             elif name not in self._cleared:
                 writes.delete_attribute.append((self.number, name, stored_key))
+
+    def _is_indexed(self, name: str) -> bool:
+        attribute = self.flow.attributes.get(name)
+        return attribute is not None and attribute.index is not None
 
     def _write_outputs(self, writes: Writes) -> None:
         outputs = self._run.outputs

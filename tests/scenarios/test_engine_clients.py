@@ -289,3 +289,38 @@ def test_a_client_is_awaited_without_a_pool_that_fills_up(kit: Kit) -> None:
         return await asyncio.gather(*waits)
 
     assert asyncio.run(wait_and_go()) == ["gone"] * 50
+
+
+@pytest.mark.rule(100)
+@pytest.mark.rule(203)
+def test_runs_are_found_by_what_is_indexed(kit: Kit) -> None:
+    flow = flow_of(
+        """
+flow: Indexed
+attributes:
+  city: {type: string, index: keyword}
+  total: {type: integer, index: {type: int, key: OrderTotal}}
+  parts: {type: string, map: true, index: {type: keyword, key: LatestPart}}
+  secret: string
+channels: {never: string}
+start: Wait
+steps: {Wait: {wait_for: {until: {channel: never}}, dead_end: true}}
+"""
+    )
+    kit.client.start(flow, "i-1", attributes={"city": "Bern", "total": 5, "secret": "x"})
+    kit.client.start(flow, "i-2", attributes={"city": "Rome", "total": 7})
+    for value in ("nut", "bolt"):
+        kit.client.set_attributes("i-1", {"parts": {value: value}})
+    kit.client.set_attributes("i-1", {"parts": {"nut": "nut"}})
+    kit.client.stop("i-2")
+
+    def found(where: str) -> list[str]:
+        return sorted(str(run["flow_id"]) for run in kit.client.search(where))
+
+    assert found('attributes.city == "Bern"') == ["i-1"]
+    assert found("attributes.OrderTotal > 4") == ["i-1", "i-2"]
+    assert found('attributes.LatestPart == "nut"') == ["i-1"]
+    assert found('attributes.LatestPart == "bolt"') == []
+    assert found('attributes.secret == "x"') == []
+    assert found('"Wait" in steps') == ["i-1"]
+    assert found('status == "CANCELED" && flow == "Indexed"') == ["i-2"]
