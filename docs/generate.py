@@ -15,6 +15,7 @@ from typing import Any
 
 from docs.conformance import conformance_page
 from docs.pictures import flow_picture, run_picture
+from docs.python_api import api_page
 from orchestrator.definition.explanations import Example
 
 ROOT = Path(__file__).parents[1]
@@ -287,6 +288,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": commands_page,
     "problems.md": problems_page,
     "outputs.md": outputs_page,
+    "python-api.md": api_page,
     "../conformance.md": conformance_page,
     "../explanation/diagram.svg": flow_picture,
     "../explanation/diagram-of-a-run.svg": run_picture,

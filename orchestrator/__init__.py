@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         until,
     )
     from orchestrator.core.travel import Target
-    from orchestrator.definition.catalogue import Catalogue, load
+    from orchestrator.definition.catalogue import Catalogue, load_flow
     from orchestrator.engine.client import Client
     from orchestrator.engine.engine import Engine
     from orchestrator.engine.worker import Worker
@@ -66,7 +66,7 @@ __all__ = [
     "any_combination_of",
     "any_of",
     "choose",
-    "load",
+    "load_flow",
     "skip",
     "until",
 ]
@@ -84,7 +84,7 @@ _HOMES = {
         "skip",
     ),
     "orchestrator.core.travel": ("Target",),
-    "orchestrator.definition.catalogue": ("Catalogue", "load"),
+    "orchestrator.definition.catalogue": ("Catalogue", "load_flow"),
     "orchestrator.engine.client": ("Client",),
     "orchestrator.engine.engine": ("Engine",),
     "orchestrator.engine.worker": ("Worker",),

@@ -23,6 +23,10 @@ def load(path: str | Path) -> Flow:
     return flow
 
 
+load_flow = load
+"""The name that applications use."""
+
+
 def read_file(path: str | Path, shown_path: str | None = None) -> tuple[Flow | None, list[Problem]]:
     """The flow of one file, or its problems (also those of a file that cannot be read)."""
     shown = shown_path or str(path)
