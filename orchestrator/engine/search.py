@@ -20,7 +20,7 @@ _NOT_CLOSED = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 class Search:
-    """Names: flow, flow_id, status, started_at, closed_at, attributes (by index key), steps (active types)."""
+    """Names: flow, flow_id, status, started_at, closed_at, attributes by index key, steps (active types)."""
 
     def __init__(self, where: str, definitions: Definitions) -> None:
         try:

@@ -30,6 +30,7 @@ from orchestrator.core.tasks import TaskKind, task_of
 from orchestrator.core.transition import decide, evolve
 from orchestrator.definition.model import Flow
 from orchestrator.engine import batch as engine_batch
+from orchestrator.engine import opening as engine_opening
 from orchestrator.engine.submission import Request
 from orchestrator.errors import OrchestratorError
 from tests.support.engine_kit import Kit
@@ -139,7 +140,11 @@ def test_the_engine_on_sqlite_equals_the_model_after_every_commit(
     flow: Flow, actions: list[tuple[str, int]]
 ) -> None:
     mirror = Mirror(flow)
-    with tempfile.TemporaryDirectory() as directory, patch.object(engine_batch, "decide", mirror.decide):
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        patch.object(engine_batch, "decide", mirror.decide),
+        patch.object(engine_opening, "decide", mirror.decide),
+    ):
         kit = Kit(Path(directory))
         try:
             kit.client.start(flow, "run-1", 0)
