@@ -105,11 +105,11 @@ def test_silence_of_a_coroutine_cancels_it(kit: Kit) -> None:
 def test_a_heartbeat_notices_a_cancel_by_another_process(kit: Kit) -> None:
     kit.client.start(flow_of(WORK % "beats_until_cancelled"), "w-1")
     elsewhere = Engine(kit.path)
-    with kit.working() as worker:
+    with kit.working():
         assert rpc_handlers.beats.wait(PATIENCE)
         Client(elsewhere).stop("w-1")
         kit.clock.advance(seconds=5)
-        worker.run_until_idle()
+        assert rpc_handlers.noticed.wait(PATIENCE)
     elsewhere.close()
     assert rpc_handlers.seen == ["cancelled"]
 

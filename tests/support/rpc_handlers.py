@@ -14,12 +14,14 @@ from tests.support.engine_kit import Gate
 gates: dict[str, Gate] = {}
 seen: list[Any] = []
 beats = threading.Event()
+noticed = threading.Event()
 
 
 def reset() -> None:
     gates.clear()
     seen.clear()
     beats.clear()
+    noticed.clear()
 
 
 # --- RPCs ---
@@ -157,6 +159,7 @@ def beats_until_cancelled(ctx: Context) -> None:
         beats.set()
         threading.Event().wait(0.005)
     seen.append("cancelled")
+    noticed.set()
 
 
 def lock_and_call(ctx: Context) -> str:
