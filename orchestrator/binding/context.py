@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,8 @@ class Services:
 
     client: Any = None
     """`ctx.client`; what is done through it is not part of the commit."""
-    is_cancelled: Callable[[], bool] = _never
-    heartbeat: Callable[[Json], None] = _ignore
+    is_cancelled: Callable[[], bool] = field(default=_never, repr=False)
+    heartbeat: Callable[[Json], None] = field(default=_ignore, repr=False)
     """Keeps a checkpoint."""
     connection: Any = None
     """Of the commit that the call is part of (`transactional: true`)."""
