@@ -15,6 +15,7 @@ from types import FrameType, TracebackType
 
 from orchestrator.binding.context import Services
 from orchestrator.clock import Clock
+from orchestrator.core.state import TIMEOUT_ID
 from orchestrator.definition.model import Json
 from orchestrator.definition.places import FlowPlaces
 from orchestrator.engine import leases
@@ -353,5 +354,5 @@ def _progress_of(entry: Entry) -> dict[str, Json]:
         "flow_id": run.flow_id,
         "status": str(run.status),
         "version": run.version,
-        "active_count": len(run.executions),
+        "active_count": len(run.executions) - (TIMEOUT_ID in run.executions),
     }
