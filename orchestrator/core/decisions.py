@@ -96,8 +96,8 @@ def evaluate_decision(
 
 def choose(decider: Step | Rpc, what: str, choice: str | None, frame: Frame) -> tuple[int, Decision]:
     """The first decision that holds, and its position from 1; a chosen word considers only its own."""
-    words = {decision.choice for decision in decider.decisions if decision.choice is not None}
-    if choice is not None and choice not in words:
+    if choice is not None and not any(decision.choice == choice for decision in decider.decisions):
+        words = {decision.choice for decision in decider.decisions if decision.choice is not None}
         known = ", ".join(sorted(words)) or "none"
         raise MethodFails("UnknownChoice", f"{what} has no decision for choice {choice}; known: {known}")
     for position, decision in enumerate(decider.decisions, start=1):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -158,7 +159,7 @@ _SHORT = {
 """Stored once or twice for every step."""
 
 
-class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=_SHORT):
+class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=_SHORT, dict=True):
     """One execution of a step (`Charge-2`)."""
 
     step: str
@@ -193,7 +194,7 @@ class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=_S
     options_path: tuple[str | int, ...] | None = None
     """Where in the definition the movement or route stands whose `options` this execution runs under."""
 
-    @property
+    @cached_property
     def id(self) -> str:
         return f"{self.step}-{self.number}"
 
