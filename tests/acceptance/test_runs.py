@@ -185,7 +185,6 @@ def test_a_run_that_nobody_can_move_ends_with_the_explanation(place: Place) -> N
     assert "A-1" in done.error()["message"]
 
 
-
 def test_history_tells_commit_by_commit(place: Place) -> None:
     place.type(*hello(place))
     as_json = place.type("history", "r-1", "-o", "json").json()
