@@ -29,7 +29,6 @@ from orchestrator.core.travel import Target
 from orchestrator.definition.catalogue import SUFFIX, Catalogue, check_executable, load
 from orchestrator.definition.model import Flow, Json, TimeoutPolicy
 from orchestrator.definition.places import beside, find_children
-from orchestrator.engine.aio import AsyncClient
 from orchestrator.engine.awaiting import (
     attribute_compares,
     await_run,
@@ -41,8 +40,6 @@ from orchestrator.engine.cache import Entry
 from orchestrator.engine.calling import call_rpc
 from orchestrator.engine.describe import describe_commit, describe_head, describe_run
 from orchestrator.engine.engine import Engine
-from orchestrator.engine.explain.explanation import as_json
-from orchestrator.engine.explain.stored import explain_stored
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.inside import demand_outside
 from orchestrator.engine.pausing import pause, resume
@@ -53,6 +50,7 @@ from orchestrator.errors import DefinitionInvalid, NotFound, UsageError, WaitTim
 from orchestrator.store.contract import Head, Reading, Store
 
 if TYPE_CHECKING:
+    from orchestrator.engine.aio import AsyncClient
     from orchestrator.store.sqlite_guest import Connection
 
 Span = timedelta | float
@@ -244,6 +242,9 @@ class Client:
 
     def explain(self, flow_id: str) -> dict[str, Json]:
         """Why the latest run of a flow id is where it is, as `explain -o json` shows it. Raises NotFound."""
+        from orchestrator.engine.explain.explanation import as_json
+        from orchestrator.engine.explain.stored import explain_stored
+
         with self.engine.store.reading() as reading:
             head = _demand(reading, flow_id)
             now = self.engine.clock.now()
@@ -349,6 +350,8 @@ class Client:
     @property
     def aio(self) -> AsyncClient:
         """The same methods, to be awaited."""
+        from orchestrator.engine.aio import AsyncClient  # brings asyncio
+
         return AsyncClient(self)
 
     # --- Together with the application ---

@@ -25,9 +25,7 @@ from orchestrator.engine.census import Census
 from orchestrator.engine.client import Client
 from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.engine import Engine
-from orchestrator.engine.explain.explanation import as_json
 from orchestrator.engine.explain.outlook import TITLES, Verdict
-from orchestrator.engine.explain.stored import explain_stored
 from orchestrator.engine.explain.verdicts import find_verdict, is_blocked, paused_executions
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.metrics import Metrics
@@ -208,8 +206,12 @@ class Worker:
             verdict = find_verdict(flow, stored.run, now, paused)
             if verdict in (Verdict.CLOSED, Verdict.PROGRESSING, Verdict.TIMER):
                 return verdict is Verdict.CLOSED
+            from orchestrator.engine.explain.stored import explain_stored
+
             explanation = explain_stored(reading, self.engine.definitions, head, now)
         verdict = Verdict(explanation.verdict)
+        from orchestrator.engine.explain.explanation import as_json
+
         if is_blocked(verdict, has_active=bool(explanation.active), until_blocked=until_blocked):
             raise Blocked(
                 f"{flow_id} stands still, {TITLES[verdict]}: {explanation.summary}",
