@@ -237,7 +237,7 @@ What `orchestrator lint` can find, by code. Codes are never reused.
 def problems_page() -> str:
     from orchestrator.definition.explanations import explain
 
-    source = "orchestrator/definition/codes.py and problems.yaml"
+    source = "orchestrator/definition/codes.py and problems/"
     lines = [NOTE.format(source=source), PROBLEMS_HEAD, "| code | name | |", "|---|---|---|"]
     for code, about in explain().items():
         lines.append(f"| [{code}](#{code.lower()}) | {about.name} | {cell(about.what)} |")

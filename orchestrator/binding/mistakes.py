@@ -1,12 +1,12 @@
 """What a handler can do wrong in one call. It fails the attempt; nothing of the call is committed (rule 48).
 
-    HandlerMistake
-    ├── InvalidInput       the input does not convert to the annotated type
-    ├── InvalidResult      the result is no JSON, or does not fit its declared type
-    ├── InvalidWait        the wait is not built of the declared conditions
-    ├── UndeclaredEffect   done through `ctx`, but not allowed by `may`
-    ├── UnknownName        no such attribute, channel, step or condition in the definition
-    └── NotLoaded          map entries or messages that `loads` does not ask for (rule 102)
+HandlerMistake
+├── InvalidInput       the input does not convert to the annotated type
+├── InvalidResult      the result is no JSON, or does not fit its declared type
+├── InvalidWait        the wait is not built of the declared conditions
+├── UndeclaredEffect   done through `ctx`, but not allowed by `may`
+├── UnknownName        no such attribute, channel, step or condition in the definition
+└── NotLoaded          map entries or messages that `loads` does not ask for (rule 102)
 """
 
 from __future__ import annotations

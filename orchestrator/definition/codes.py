@@ -8,6 +8,12 @@ from typing import NamedTuple
 class Code(NamedTuple):
     name: str
     explanation: str
+    severity: str = "error"
+    """"error", "warning" or "info"."""
+    confidence: str = "proved"
+    """"proved", "checked" (within bounds) or "heuristic"."""
+    fix: str = ""
+    """"safe", "unsafe", or "" where none is offered."""
 
 
 CODES: dict[str, Code] = {
@@ -28,19 +34,19 @@ CODES: dict[str, Code] = {
     "YML015": Code("too-deep", "Mappings and lists are nested deeper than 100 levels."),
     "YML016": Code("not-json", "A number that JSON does not have: infinity or not-a-number."),
     "YML017": Code("unquoted-expression", "YAML reads a part of this expression as its own: quote it."),
-    "KEY001": Code("unknown-key", "The key is not known at this place; keys of your own begin with `x-`."),
-    "KEY002": Code("exclusive-keys", "These keys cannot stand together."),
-    "KEY003": Code("missing-key", "A key that is needed here is absent."),
-    "KEY004": Code("misplaced-key", "The key is known, but has no place here."),
-    "VAL001": Code("bad-duration", "Not a duration: use `30s`, `1h30m`, `PT1H` or a number of seconds."),
-    "VAL002": Code("wrong-kind", "The value has the wrong shape, such as a text where a list is asked."),
-    "VAL003": Code("unknown-word", "The value is not one of the words known here."),
-    "VAL004": Code("bad-number", "The number is outside of what is allowed here."),
-    "VAL005": Code("bad-time", "Not a time: use RFC 3339 text or epoch seconds."),
-    "VAL006": Code("bad-text", "The text has not the form that is asked here."),
-    "VAL007": Code("empty", "An empty list or mapping where something is needed."),
-    "VAL008": Code("unknown-language", "The version of the flow language is not known to this release."),
-    "VAL009": Code("repeated", "The same thing is listed twice."),
+    "SCH001": Code("unknown-key", "The key is not known at this place; keys of your own begin with `x-`."),
+    "SCH005": Code("exclusive-keys", "These keys cannot stand together."),
+    "SCH002": Code("missing-key", "A key that is needed here is absent."),
+    "SCH008": Code("misplaced-key", "The key is known, but has no place here."),
+    "SCH004": Code("bad-duration", "Not a duration: use `30s`, `1h30m`, `PT1H` or a number of seconds."),
+    "SCH003": Code("wrong-type", "The value has the wrong shape, such as a text where a list is asked."),
+    "SCH009": Code("unknown-word", "The value is not one of the words known here."),
+    "SCH010": Code("bad-number", "The number is outside of what is allowed here."),
+    "SCH011": Code("bad-time", "Not a time: use RFC 3339 text or epoch seconds."),
+    "SCH012": Code("bad-text", "The text has not the form that is asked here."),
+    "SCH013": Code("empty", "An empty list or mapping where something is needed."),
+    "SCH007": Code("unsupported-version", "The version of the flow language is not known to this release."),
+    "SCH014": Code("repeated", "The same thing is listed twice."),
     "NAM001": Code(
         "reserved-name", "The name is a CEL keyword, a name of the language, or already in scope."
     ),

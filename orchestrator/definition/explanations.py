@@ -77,8 +77,10 @@ def explain() -> dict[str, Explanation]:
     """Every code of CODES, in order."""
     import yaml
 
-    text = Path(__file__).with_name("problems.yaml").read_text(encoding="utf-8")
-    entries = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    entries: dict[str, Mapping[str, object]] = {}
+    for file in sorted(Path(__file__).with_name("problems").glob("*.yaml")):
+        text = file.read_text(encoding="utf-8")
+        entries.update(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
     return {code: _explanation(code, entries[code]) for code in sorted(CODES)}
 
 

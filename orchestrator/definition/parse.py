@@ -193,7 +193,7 @@ def _check_language(fields: Fields) -> None:
         node = fields["language"]
         if isinstance(node, bool) or node != LANGUAGE or not isinstance(node, int):
             message = f"language {shown(node)} is not known to this release"
-            reading.report("VAL008", fields.at("language"), message, help=f"write language: {LANGUAGE}")
+            reading.report("SCH007", fields.at("language"), message, help=f"write language: {LANGUAGE}")
     for key in ("version", "$schema"):
         if key in fields and not (key == "version" and isinstance(fields[key], int | float)):
             fields.text(key)

@@ -124,7 +124,7 @@ def _read_decision(fields: Fields, place: Place, shared: Effects | None = None) 
         if not place.has_handler:
             method = "handler" if place.is_rpc else "execute"
             reading.report(
-                "KEY004",
+                "SCH008",
                 fields.at("choice"),
                 f"`choice` needs `{method}`: a handler chooses the word",
                 is_about_key=True,
@@ -177,7 +177,7 @@ def _merged(fields: Fields, shared: Effects | None, own: Effects) -> Effects:
     if shared.cancel_round and own.cancel_round and shared.cancel_round != own.cancel_round:
         message = f"this decision cancels the rounds of `{shared.cancel_round}` and `{own.cancel_round}`"
         at = fields.at("cancel_round")
-        fields.reading.report("KEY002", at, message, help="a decision cancels one round", is_about_key=True)
+        fields.reading.report("SCH005", at, message, help="a decision cancels one round", is_about_key=True)
     return Effects(
         shared.effects + own.effects,
         tuple(dict.fromkeys(shared.cancel + own.cancel)),
@@ -231,7 +231,7 @@ def _read_outcome(fields: Fields, place: Place) -> Outcome | None:
         return _read_go_to_many(fields, place)
     if key == "dead_end":
         if node is not True:
-            reading.report("VAL002", path, f"`dead_end` is `true`, not {shown(node)}")
+            reading.report("SCH003", path, f"`dead_end` is `true`, not {shown(node)}")
             return None
         return DeadEnd()
     if key == "force_fail":
@@ -303,7 +303,7 @@ def _without_selectors(reading: Reading, node: Json, path: Path) -> Json:
     for key in ("when", "choice"):
         if key in node:
             reading.report(
-                "KEY004",
+                "SCH008",
                 (*path, key),
                 f"`{key}` has no place in `otherwise`, which always holds",
                 is_about_key=True,
@@ -333,7 +333,7 @@ def _read_go_to_many(fields: Fields, place: Place) -> Outcome | None:
     for movement in movements:
         if not movement.branch and "join" not in fields:
             at = (*movement.path, "branch")
-            reading.report("KEY004", at, "`branch` needs a `join` beside `go_to_many`", is_about_key=True)
+            reading.report("SCH008", at, "`branch` needs a `join` beside `go_to_many`", is_about_key=True)
     otherwise = None
     if "otherwise" in fields:
         otherwise = _read_otherwise(reading, fields["otherwise"], fields.at("otherwise"), place)

@@ -38,7 +38,7 @@ def read_modules(reading: Reading, node: Json, path: Path) -> tuple[str, ...]:
         module = reading.read_text(item, at, "a module of handlers")
         if module is not None and _MODULE.match(module) is None:
             help = "write it as in Python's import: package.module"
-            reading.report("VAL006", at, f"`{module}` is not the name of a Python module", help=help)
+            reading.report("SCH012", at, f"`{module}` is not the name of a Python module", help=help)
         elif module is not None:
             modules.append(module)
     return tuple(modules)
@@ -104,7 +104,7 @@ def _read_declaration(
     if "type" in node and any(key in node for key in ("format", "properties", "items", "enum")):
         keys = next(key for key in ("format", "properties", "items", "enum") if key in node)
         reading.report(
-            "KEY001",
+            "SCH001",
             (*path, keys),
             f"unknown key `{keys}` in {kind} `{name}`",
             help="an inline schema goes under `type`: {type: {type: …}}",
@@ -133,7 +133,7 @@ def _read_index(fields: Fields, is_map: bool) -> tuple[str | None, str | None]:
         kind = reading.read_word(node, path, "`index`", INDEXES)
     if is_map and kind is not None and key is None and not (isinstance(node, dict) and "key" in node):
         reading.report(
-            "KEY003", path, "the index of a map needs a `key`", help=f"write {{type: {kind}, key: …}}"
+            "SCH002", path, "the index of a map needs a `key`", help=f"write {{type: {kind}, key: …}}"
         )
     return kind, key
 
@@ -142,7 +142,7 @@ def _read_initial(fields: Fields, type_: Type, is_map: bool) -> Json:
     reading, node, path = fields.reading, fields["initial"], fields.at("initial")
     if is_map:
         if not isinstance(node, dict):
-            reading.report("VAL002", path, f"`initial` of a map is a mapping, not {shown(node)}")
+            reading.report("SCH003", path, f"`initial` of a map is a mapping, not {shown(node)}")
             return None
         return {key: _check_initial(reading, item, (*path, key), type_) for key, item in node.items()}
     return _check_initial(reading, node, path, type_) if node is not None else None
@@ -151,7 +151,7 @@ def _read_initial(fields: Fields, type_: Type, is_map: bool) -> Json:
 def _check_initial(reading: Reading, node: Json, path: Path, type_: Type) -> Json:
     if isinstance(node, str) and "${" in node:
         reading.report(
-            "VAL006",
+            "SCH012",
             path,
             "`initial` is a literal: no expression is evaluated here",
             help="set it in the start step",
@@ -229,13 +229,13 @@ def read_flow_timeout(fields: Fields) -> FlowTimeout | None:
         policy = TimeoutPolicy(word) if word is not None else policy
         if word == TimeoutPolicy.HANDLER and not has_handler:
             reading.report(
-                "KEY003", at, "policy `handler` needs an `on_timeout`", help="declare `on_timeout`"
+                "SCH002", at, "policy `handler` needs an `on_timeout`", help="declare `on_timeout`"
             )
         elif word is not None and word != TimeoutPolicy.HANDLER and has_handler:
             message = f"`on_timeout` has no place under policy `{word}`: it would never run"
             help = "remove one of them, or write policy: handler"
             reading.report(
-                "KEY004",
+                "SCH008",
                 fields.at("on_timeout"),
                 message,
                 help=help,
@@ -281,7 +281,7 @@ def _check_property(reading: Reading, node: Json, path: Path) -> None:
     if len(fields.values) != 1:
         if not fields.has_unknown:
             reading.report(
-                "VAL002", path, "a property is a mapping with one key: " + ", ".join(KEYS["property"])
+                "SCH003", path, "a property is a mapping with one key: " + ", ".join(KEYS["property"])
             )
         return
     if "mutual_exclusion" in fields:

@@ -120,7 +120,7 @@ def _read_deletion(reading: Reading, node: Json, path: Path, scope: Scope, name:
     if not fits_silently(value, parse_type("none", {})):
         message = f"`{name}` is an attribute map: give each value under its key, not {shown(node)}"
         reading.report(
-            "VAL002", path, message, help=f"write {name}: {{key: value}}, or null to delete all entries"
+            "SCH003", path, message, help=f"write {name}: {{key: value}}, or null to delete all entries"
         )
         return None
     return value
@@ -164,7 +164,7 @@ def _read_publishes(
             effects += [Publish(channel=name, key=key, value=value, path=p) for key, value, p in pairs]
         else:
             message = f"`{name}` is a channel map: give each message under its key, not {shown(item)}"
-            reading.report("VAL002", at, message, help=f"write {name}: {{key: value}}")
+            reading.report("SCH003", at, message, help=f"write {name}: {{key: value}}")
     return effects
 
 

@@ -52,7 +52,7 @@ def read_handler_name(reading: Reading, node: Json, path: Path) -> str | None:
     name = reading.read_text(node, path, "the name of a handler")
     if name is not None and _HANDLER_NAME.match(name) is None:
         reading.report(
-            "VAL006", path, f"`{name}` is not the name of a handler", help="write `name` or `module:name`"
+            "SCH012", path, f"`{name}` is not the name of a handler", help="write `name` or `module:name`"
         )
         return None
     return name
@@ -113,7 +113,7 @@ def read_handler_options(
 def _positive_duration(fields: Fields, key: str) -> timedelta | None:
     span = fields.duration(key)
     if span is not None and span <= timedelta(0):
-        fields.reading.report("VAL001", fields.at(key), f"`{key}` is longer than zero")
+        fields.reading.report("SCH004", fields.at(key), f"`{key}` is longer than zero")
         return None
     return span
 
@@ -143,7 +143,7 @@ def read_retry(reading: Reading, node: Json, path: Path) -> RetryPolicy:
         node = fields["backoff_coefficient"]
         if isinstance(node, bool) or not isinstance(node, int | float) or not 1 <= node <= 1_000_000:
             message = f"`backoff_coefficient` is a number from 1, not {shown(node)}"
-            reading.report("VAL004", fields.at("backoff_coefficient"), message)
+            reading.report("SCH010", fields.at("backoff_coefficient"), message)
         else:
             policy = replace(policy, backoff_coefficient=float(node))
     if "non_retryable" in fields:
@@ -157,7 +157,7 @@ def _read_exception_names(reading: Reading, node: Json, path: Path) -> tuple[str
     for index, item in enumerate(reading.read_list(node, path, "`non_retryable`", allows_empty=True) or []):
         name = reading.read_text(item, (*path, index), "the name of an exception class")
         if name is not None and _EXCEPTION_NAME.match(name) is None:
-            reading.report("VAL006", (*path, index), f"`{name}` is not the name of an exception class")
+            reading.report("SCH012", (*path, index), f"`{name}` is not the name of an exception class")
         elif name is not None:
             names.append(name)
     return tuple(names)
@@ -199,7 +199,7 @@ def _read_range(reading: Reading, node: Json, path: Path) -> MayRange | None:
     minimum = reading.read_integer(fields["min"], fields.at("min"), "`min`") if "min" in fields else 0
     maximum = reading.read_integer(fields["max"], fields.at("max"), "`max`") if "max" in fields else None
     if minimum is not None and maximum is not None and minimum > maximum:
-        reading.report("VAL004", fields.at("max"), f"`max` is at least `min`, which is {minimum}")
+        reading.report("SCH010", fields.at("max"), f"`max` is at least `min`, which is {minimum}")
         return None
     return MayRange(minimum or 0, maximum)
 
@@ -231,7 +231,7 @@ def read_loads(
                 key = read_key(reading, item["key"], (*at, "key"), scope, "`key`")
                 if channel is not None and not declared.has_keys(channel):
                     reading.report(
-                        "KEY004",
+                        "SCH008",
                         (*at, "key"),
                         f"`{channel}` is not a channel map and has no keys",
                         is_about_key=True,
@@ -253,7 +253,7 @@ def _read_place(
         name = reading.read_reference(node, path, "attribute")
         return (name, None) if name is not None else None
     if len(node) != 1:
-        reading.report("VAL002", path, "one entry of a map is written {map: key}, one a list item")
+        reading.report("SCH003", path, "one entry of a map is written {map: key}, one a list item")
         return None
     (name, key_node), *_ = node.items()
     known = reading.read_reference(name, (*path, name), "attribute", is_key=True)
@@ -262,7 +262,7 @@ def _read_place(
         return None
     if known in declared.attributes and not declared.attributes[known].is_map:
         message = f"`{known}` is not an attribute map and has no keys"
-        reading.report("KEY004", (*path, name), message, help=f"write `{known}` alone", is_about_key=True)
+        reading.report("SCH008", (*path, name), message, help=f"write `{known}` alone", is_about_key=True)
         return None
     return known, key
 

@@ -76,7 +76,7 @@ def read_timeout_handler(reading: Reading, node: Json, path: Path, around: Surro
         for key in ("wait_for", "input"):
             if key in node:
                 reading.report(
-                    "KEY004", (*path, key), f"`{key}` has no place in `on_timeout`", is_about_key=True
+                    "SCH008", (*path, key), f"`{key}` has no place in `on_timeout`", is_about_key=True
                 )
         node = {key: value for key, value in node.items() if key not in ("wait_for", "input")}
     fields = reading.read_mapping(node, path, "on_timeout", "`on_timeout`")
@@ -265,7 +265,7 @@ def _read_rpc_handler(fields: Fields, declared: Declared, scope: Scope) -> Handl
     name = read_handler_name(reading, fields["handler"], fields.at("handler"))
     handler = read_handler_options(fields, name or "", declared, scope, default_timeout=RPC_TIMEOUT)
     if handler.timeout > RPC_TIMEOUT:
-        reading.report("VAL001", fields.at("timeout"), "`timeout` of an RPC is at most 60s")
+        reading.report("SCH004", fields.at("timeout"), "`timeout` of an RPC is at most 60s")
         handler = replace(handler, timeout=RPC_TIMEOUT)
     return handler if name is not None else None
 

@@ -107,7 +107,7 @@ def read_guard(reading: Reading, node: Json, path: Path, scope: Scope) -> Expres
     if not isinstance(node, str | bool):
         is_cut = isinstance(node, dict | list)
         reading.report(
-            "YML017" if is_cut else "VAL002",
+            "YML017" if is_cut else "SCH003",
             path,
             f"`when` is an expression, not {shown(node)}",
             help='quote this expression: when: "…"' if is_cut else "",
@@ -151,11 +151,11 @@ def read_string(reading: Reading, node: Json, path: Path, scope: Scope, what: st
 
 def read_span(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
     """A duration, or an expression giving one."""
-    return _read_instant(reading, node, path, scope, what, "VAL001", parse_duration)
+    return _read_instant(reading, node, path, scope, what, "SCH004", parse_duration)
 
 
 def read_time(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
-    return _read_instant(reading, node, path, scope, what, "VAL005", parse_time)
+    return _read_instant(reading, node, path, scope, what, "SCH011", parse_time)
 
 
 def _read_instant(

@@ -140,7 +140,7 @@ def _read_conditions(fields: Fields, combinator: Combinator, wait: _Wait) -> tup
         node = fields[key]
         if isinstance(node, list):
             reading.report(
-                "VAL002", path, "`until` has one condition, not a list", help="use `any_of` or `all_of`"
+                "SCH003", path, "`until` has one condition, not a list", help="use `any_of` or `all_of`"
             )
             return ()
         nodes = [(node, path)]
@@ -166,7 +166,7 @@ def _read_named_conditions(fields: Fields, combinator: Combinator, wait: _Wait) 
         id = reading.read_identifier(name, at, "condition", is_key=True)
         if isinstance(node, dict) and "id" in node:
             reading.report(
-                "KEY004",
+                "SCH008",
                 (*at, "id"),
                 "`id` has no place inside `conditions`: the key is the id",
                 is_about_key=True,
@@ -223,14 +223,14 @@ def _read_condition(node: Json, path: Path, id: str, wait: _Wait) -> Condition |
     reading = wait.reading
     if not isinstance(node, dict):
         reading.report(
-            "VAL002", path, f"a condition is a mapping, not {shown(node)}", help=_propose(node, reading)
+            "SCH003", path, f"a condition is a mapping, not {shown(node)}", help=_propose(node, reading)
         )
         return None
     kinds = [kind for kind in CONDITION_KINDS if kind in node]
     if len(kinds) != 1:
         if kinds:
             reading.report(
-                "KEY002",
+                "SCH005",
                 (*path, kinds[1]),
                 f"`{kinds[0]}` and `{kinds[1]}` cannot stand together in a condition",
                 is_about_key=True,
@@ -239,7 +239,7 @@ def _read_condition(node: Json, path: Path, id: str, wait: _Wait) -> Condition |
             fields := reading.read_mapping(node, path, "condition", "a condition")
         ) and not fields.has_unknown:
             help = "one of " + ", ".join(f"`{kind}`" for kind in CONDITION_KINDS)
-            reading.report("KEY003", path, "a condition says what it waits for", help=help)
+            reading.report("SCH002", path, "a condition says what it waits for", help=help)
         return None
     kind = kinds[0]
     fields = reading.read_mapping(node, path, f"{kind} condition", f"a {kind} condition")
@@ -287,7 +287,7 @@ def _read_channel_condition(
     }
     least, most = fields.values.get("at_least"), fields.values.get("at_most")
     if isinstance(least, int) and isinstance(most, int) and least > most:
-        reading.report("VAL004", fields.at("at_most"), f"`at_most` is at least `at_least`, which is {least}")
+        reading.report("SCH010", fields.at("at_most"), f"`at_most` is at least `at_least`, which is {least}")
     if name is None:
         return None
     return ChannelCondition(
@@ -326,7 +326,7 @@ def _read_subflow_condition(
             found = [mark for mark in _REFUSED_IN_FLOW_IDS if mark in str(node)]
             if found or not node:
                 message = f"a flow id has no `{found[0]}` in it" if found else "a flow id is not empty"
-                reading.report("VAL006", at, message)
+                reading.report("SCH012", at, message)
     if "timeout" in fields:
         values["timeout"] = read_span(reading, fields["timeout"], fields.at("timeout"), scope, "`timeout`")
     if "reuse" in fields:

@@ -135,7 +135,7 @@ class Reading:
         if not isinstance(node, dict):
             keys = ", ".join(f"`{key}`" for key in list(KEYS[kind])[:4])
             self.report(
-                "VAL002", path, f"{what} is a mapping, not {shown(node)}", help=f"with keys such as {keys}"
+                "SCH003", path, f"{what} is a mapping, not {shown(node)}", help=f"with keys such as {keys}"
             )
             return None
         fields = Fields(self, path, what)
@@ -174,7 +174,7 @@ class Reading:
             help = "keys of your own begin with `x-`"
         meant = only_near(key, KEYS[kind])
         self.report(
-            "KEY001",
+            "SCH001",
             path,
             f"unknown key `{key}` in {fields.what}",
             help=help,
@@ -187,18 +187,18 @@ class Reading:
     ) -> list[Json] | None:
         if not isinstance(node, list):
             self.report(
-                "VAL002", path, f"{what} is a list, not {shown(node)}", help="write `[…]`, or one `- ` a line"
+                "SCH003", path, f"{what} is a list, not {shown(node)}", help="write `[…]`, or one `- ` a line"
             )
             return None
         if not node and not allows_empty:
-            self.report("VAL007", path, f"{what} is empty", help="name at least one, or leave the key out")
+            self.report("SCH013", path, f"{what} is empty", help="name at least one, or leave the key out")
             return None
         return node
 
     def read_named(self, node: Json, path: Path, what: str) -> Iterator[tuple[str, Json, Path]]:
         """Entries of a mapping whose keys are the author's; `x-…` keys are theirs alone."""
         if not isinstance(node, dict):
-            self.report("VAL002", path, f"{what} is a mapping of names, not {shown(node)}")
+            self.report("SCH003", path, f"{what} is a mapping of names, not {shown(node)}")
             return
         for name, value in node.items():
             if not name.startswith("x-"):
@@ -209,7 +209,7 @@ class Reading:
     def read_text(self, node: Json, path: Path, what: str) -> str | None:
         if isinstance(node, str):
             return node
-        self.report("VAL002", path, f"{what} is text, not {shown(node)}", help=_quote_help(node))
+        self.report("SCH003", path, f"{what} is text, not {shown(node)}", help=_quote_help(node))
         return None
 
     def read_flag(self, node: Json, path: Path, what: str) -> bool | None:
@@ -218,15 +218,15 @@ class Reading:
         help = (
             "in YAML 1.2 only `true` and `false` are booleans" if node in ("yes", "no", "on", "off") else ""
         )
-        self.report("VAL002", path, f"{what} is true or false, not {shown(node)}", help=help)
+        self.report("SCH003", path, f"{what} is true or false, not {shown(node)}", help=help)
         return None
 
     def read_integer(self, node: Json, path: Path, what: str, *, minimum: int = 0) -> int | None:
         if isinstance(node, bool) or not isinstance(node, int):
-            self.report("VAL002", path, f"{what} is a whole number, not {shown(node)}")
+            self.report("SCH003", path, f"{what} is a whole number, not {shown(node)}")
             return None
         if not minimum <= node < 2**63:
-            self.report("VAL004", path, f"{what} is at least {minimum}, not {shown(node)}")
+            self.report("SCH010", path, f"{what} is at least {minimum}, not {shown(node)}")
             return None
         return node
 
@@ -235,14 +235,14 @@ class Reading:
             return node
         known = ", ".join(f"`{word}`" for word in words)
         help = did_you_mean(node, words) if isinstance(node, str) else ""
-        self.report("VAL003", path, f"{what} is one of {known}, not {shown(node)}", help=help)
+        self.report("SCH009", path, f"{what} is one of {known}, not {shown(node)}", help=help)
         return None
 
     def read_duration(self, node: Json, path: Path, what: str) -> timedelta | None:
         try:
             return parse_duration(node)
         except ValueError as error:
-            self.report("VAL001", path, f"{what}: {error}")
+            self.report("SCH004", path, f"{what}: {error}")
             return None
 
     # --- Names --------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ class Reading:
     def read_identifier(self, node: Json, path: Path, what: str, *, is_key: bool = False) -> str | None:
         """A name that the author chooses."""
         if not isinstance(node, str):
-            self.report("VAL002", path, f"{what} is a name, not {shown(node)}", help=_quote_help(node))
+            self.report("SCH003", path, f"{what} is a name, not {shown(node)}", help=_quote_help(node))
             return None
         if _IDENTIFIER.match(node) is None:
             proposal = re.sub(r"[^A-Za-z0-9_]+", "_", node).strip("_")
@@ -282,7 +282,7 @@ class Reading:
         article, code = _KINDS[kind]
         if not isinstance(node, str):
             self.report(
-                "VAL002", path, f"the name of {article} is text, not {shown(node)}", help=_quote_help(node)
+                "SCH003", path, f"the name of {article} is text, not {shown(node)}", help=_quote_help(node)
             )
             return None
         if node in self.names[kind]:
@@ -311,7 +311,7 @@ class Reading:
         for index, item in enumerate(self.read_list(node, path, what) or []):
             name = self.read_reference(item, (*path, index), kind)
             if name is not None and name in names:
-                self.report("VAL009", (*path, index), f"`{name}` is listed twice")
+                self.report("SCH014", (*path, index), f"`{name}` is listed twice")
             elif name is not None:
                 names.append(name)
         return tuple(names)
@@ -341,7 +341,7 @@ class Fields:
         if key in self.values:
             return True
         if not self.has_unknown:
-            self.reading.report("KEY003", self.path, f"{self.what} needs `{key}`", help=help)
+            self.reading.report("SCH002", self.path, f"{self.what} needs `{key}`", help=help)
         return False
 
     def exclude(self, key: str, others: Collection[str], *, help: str = "") -> bool:
@@ -349,7 +349,7 @@ class Fields:
         found = [other for other in others if other in self.values and other != key]
         for other in found:
             self.reading.report(
-                "KEY002",
+                "SCH005",
                 self.at(other),
                 f"`{other}` and `{key}` cannot stand together in {self.what}",
                 help=help,
@@ -359,7 +359,7 @@ class Fields:
             del self.values[other]
         return bool(found)
 
-    def refuse(self, keys: Collection[str], reason: str, *, code: str = "KEY004", help: str = "") -> None:
+    def refuse(self, keys: Collection[str], reason: str, *, code: str = "SCH008", help: str = "") -> None:
         """Reports and drops keys that have no place here."""
         for key in keys:
             if key in self.values:

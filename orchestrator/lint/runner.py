@@ -12,6 +12,8 @@ from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse
 from orchestrator.definition.problem import Problem, sort_key
 from orchestrator.errors import UsageError
+from orchestrator.lint.facts import Facts
+from orchestrator.lint.rules import all_rules
 from orchestrator.lint.suppression import HANDLER_CODES, suppress
 
 STANDARD_INPUT = "-"
@@ -31,7 +33,7 @@ def lint_paths(paths: Iterable[str | Path], *, has_handlers: bool = False) -> li
     for file in listed_files(paths):
         flow, found, text = _read(file)
         if flow is not None:
-            found = [*found, *check_executable(flow)]
+            found = [*found, *check_flow(flow)]
             if has_handlers:
                 found += check_handlers(flow)
             twin = next((other for other in flows if other.name == flow.name), None)
@@ -44,8 +46,14 @@ def lint_paths(paths: Iterable[str | Path], *, has_handlers: bool = False) -> li
 def lint_text(text: str, path: str = STDIN) -> list[Problem]:
     """The problems of a definition that stands in no file."""
     flow, problems = parse(text, path)
-    found = problems if flow is None else check_executable(flow)
+    found = problems if flow is None else check_flow(flow)
     return sorted(suppress(found, text, path), key=sort_key)
+
+
+def check_flow(flow: Flow) -> list[Problem]:
+    """What the rules find in a definition that the loader accepts."""
+    facts = Facts(flow)
+    return [*check_executable(flow), *(problem for rule in all_rules() for problem in rule(facts))]
 
 
 def listed_files(paths: Iterable[str | Path]) -> list[Path]:

@@ -12,7 +12,7 @@ SEVERITIES = ("info", "warning", "error")
 def select_problems(
     problems: Iterable[Problem], select: Sequence[str], ignore: Sequence[str]
 ) -> list[Problem]:
-    """Codes, families (`KEY`) or names (`unknown-key`); nothing selected is everything."""
+    """Codes, families (`SCH`) or names (`unknown-key`); nothing selected is everything."""
     return [
         problem
         for problem in problems

@@ -56,7 +56,7 @@ def read_keys(reading: Reading, node: Json, path: Path, keys: Collection[str], w
     """A mapping with some of `keys`; unknown ones are reported and dropped, `x-…` are the author's own."""
     if not isinstance(node, dict):
         help = "with keys such as " + ", ".join(f"`{key}`" for key in list(keys)[:4])
-        reading.report("VAL002", path, f"{what} is a mapping, not {shown(node)}", help=help)
+        reading.report("SCH003", path, f"{what} is a mapping, not {shown(node)}", help=help)
         return None
     fields = Fields(reading, path, what)
     for key, value in node.items():
@@ -66,24 +66,24 @@ def read_keys(reading: Reading, node: Json, path: Path, keys: Collection[str], w
             fields.has_unknown = True
             help = did_you_mean(key, keys) or "known here: " + ", ".join(f"`{known}`" for known in keys)
             message = f"unknown key `{key}` in {what}"
-            reading.report("KEY001", (*path, key), message, help=help, is_about_key=True)
+            reading.report("SCH001", (*path, key), message, help=help, is_about_key=True)
     return fields
 
 
 def read_execution_id(reading: Reading, node: Json, path: Path, steps: Collection[str]) -> str | None:
     """`Charge-2`: a declared step and a number."""
     if not isinstance(node, str):
-        reading.report("VAL002", path, f"a step execution is named like `Charge-1`, not {shown(node)}")
+        reading.report("SCH003", path, f"a step execution is named like `Charge-1`, not {shown(node)}")
         return None
     step, _, number = node.rpartition("-")
     if step in steps and number.isdigit() and int(number) > 0:
         return node
     if node in steps:
         help = f"write `{node}-1` for its first execution"
-        reading.report("VAL006", path, f"`{node}` is a step, not one of its executions", help=help)
+        reading.report("SCH012", path, f"`{node}` is a step, not one of its executions", help=help)
     elif not step or not number.isdigit() or int(number) == 0:
         near = did_you_mean(node, [f"{name}-1" for name in steps])
-        reading.report("VAL006", path, f"a step execution is named like `Charge-1`, not `{node}`", help=near)
+        reading.report("SCH012", path, f"a step execution is named like `Charge-1`, not `{node}`", help=near)
     else:
         reading.report("REF001", path, f"no step `{step}` is declared", help=did_you_mean(step, steps))
     return None

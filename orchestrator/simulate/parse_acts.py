@@ -44,7 +44,7 @@ def _read_act(reading: Reading, node: Json, path: Path, flow: Flow) -> ClientAct
     if not acts:
         if not fields.has_unknown:
             help = "one of " + ", ".join(f"`{key}`" for key in ACTS)
-            reading.report("KEY003", path, "an event says what a client does", help=help)
+            reading.report("SCH002", path, "an event says what a client does", help=help)
         return None
     act = acts[0]
     fields.exclude(act, ACTS, help="write two events")
@@ -68,7 +68,7 @@ def _read_trigger(fields: Fields, flow: Flow | None) -> Trigger | None:
     if not any(key in fields for key in TRIGGERS):
         if not fields.has_unknown:
             help = "`at: 10m` from the start, `after: Charge-1` or `after_wait: Ship-1`"
-            fields.reading.report("KEY003", fields.path, "an event says when it happens", help=help)
+            fields.reading.report("SCH002", fields.path, "an event says when it happens", help=help)
         return None
     if "after" in fields:
         fields.exclude("after", ["after_wait"])
@@ -132,12 +132,12 @@ def _read_skip_timer(fields: Fields, flow: Flow | None) -> Read | None:
     reading, node, path = fields.reading, fields["skip_timer"], fields.at("skip_timer")
     if not (node is True or isinstance(node, str) or (isinstance(node, int) and not isinstance(node, bool))):
         help = "`true` for the only timer, else the id of its condition, or its position from 0"
-        reading.report("VAL002", path, "`skip_timer` says which timer", help=help)
+        reading.report("SCH003", path, "`skip_timer` says which timer", help=help)
         return None
     key = "execution" if "execution" in fields else "after_wait"
     if key not in fields:
         help = "add `execution: Step-1`, or use `after_wait`"
-        reading.report("KEY003", fields.path, "`skip_timer` needs to know whose timer", help=help)
+        reading.report("SCH002", fields.path, "`skip_timer` needs to know whose timer", help=help)
         return None
     execution = _read_execution(fields, key, flow)
     if execution is None:
@@ -153,7 +153,7 @@ def _read_skip_timer(fields: Fields, flow: Flow | None) -> Read | None:
 
 def _read_skip_deadline(fields: Fields, flow: Flow | None) -> Read | None:
     if fields["skip_deadline"] is not True:
-        fields.reading.report("VAL002", fields.at("skip_deadline"), "`skip_deadline` is `true`")
+        fields.reading.report("SCH003", fields.at("skip_deadline"), "`skip_deadline` is `true`")
         return None
     return "skip the deadline", lambda at: DeadlineSkipped(at=at)
 
@@ -190,7 +190,7 @@ def _read_answer(fields: Fields, act: str) -> Answer | None:
         expected.exclude("error", ["output"])
     elif "message" in expected:
         fields.reading.report(
-            "KEY003", path, "`message` is that of an `error`: say its type", help="error: rejected"
+            "SCH002", path, "`message` is that of an `error`: say its type", help="error: rejected"
         )
     return Answer(
         path,

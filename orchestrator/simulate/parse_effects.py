@@ -28,7 +28,7 @@ def read_messages(
     if not isinstance(node, dict) or not node:
         what = shown(node) if node else "empty"
         reading.report(
-            "VAL002", path, f"`publish` names channels and values, not {what}", help="{channel: value}"
+            "SCH003", path, f"`publish` names channels and values, not {what}", help="{channel: value}"
         )
         return ()
     has_channel_named_channel = flow is not None and "channel" in flow.channels
@@ -67,7 +67,7 @@ def _read_short(
                 yield Message(channel, entry, key), (*at, key)
         else:
             reading.report(
-                "VAL002",
+                "SCH003",
                 at,
                 f"channel `{channel}` is a map: name the instance",
                 help=f"{{{channel}: {{key: value}}}}",
@@ -84,9 +84,9 @@ def _is_key_right(reading: Reading, channel: str, key: Json, path: Path, flow: F
     if flow is None or flow.channels[channel].is_map == (key is not None):
         return True
     if key is None:
-        reading.report("KEY003", path, f"channel `{channel}` is a map: `publish` needs `key`")
+        reading.report("SCH002", path, f"channel `{channel}` is a map: `publish` needs `key`")
     else:
-        reading.report("KEY004", (*path, "key"), f"channel `{channel}` is not a map: it takes no `key`")
+        reading.report("SCH008", (*path, "key"), f"channel `{channel}` is not a map: it takes no `key`")
     return False
 
 
@@ -115,6 +115,6 @@ def read_writes(reading: Reading, node: Json, path: Path, flow: Flow) -> tuple[W
             writes += [Write(attribute, entry, key) for key, entry in value.items()]
         else:
             reading.report(
-                "VAL002", at, f"attribute `{attribute}` is a map: write its entries", help="{key: value}"
+                "SCH003", at, f"attribute `{attribute}` is a map: write its entries", help="{key: value}"
             )
     return tuple(writes)

@@ -91,7 +91,7 @@ def _check_attributes(reading: Reading, node: Json, path: Path, flow: Flow) -> N
         if attribute is None or not flow.attributes[attribute].is_map:
             continue
         if value is not None and not isinstance(value, dict):
-            reading.report("VAL002", at, f"attribute `{name}` is a map of entries, not {shown(value)}")
+            reading.report("SCH003", at, f"attribute `{name}` is a map of entries, not {shown(value)}")
 
 
 def _check_messages(reading: Reading, node: Json, path: Path, flow: Flow) -> None:

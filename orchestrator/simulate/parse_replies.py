@@ -93,7 +93,7 @@ def _read_reply(
     keys = EXECUTE_REPLY if callee.wait_for is None else WAIT_FOR_REPLY
     if not isinstance(node, dict):
         help = "write {returns: …}, {raises: ValueError}, or `real` for the Python function"
-        reading.report("VAL002", path, f"a reply is a mapping, not {shown(node)}", help=help)
+        reading.report("SCH003", path, f"a reply is a mapping, not {shown(node)}", help=help)
         return None
     fields = read_keys(reading, node, path, keys, f"a reply of `{key.text}`")
     if fields is None:
@@ -149,7 +149,7 @@ def _read_wait(fields: Fields, wait_for: WaitFor) -> HandlerWait | None:
     if not given:
         if not fields.has_unknown:
             help = "write {any_of: [id]}, {until: [id]}, {skip: true}, …"
-            reading.report("KEY003", fields.path, f"{fields.what} says what to wait for", help=help)
+            reading.report("SCH002", fields.path, f"{fields.what} says what to wait for", help=help)
         return None
     combinator = given[0]
     fields.exclude(combinator, WAITS)

@@ -106,7 +106,7 @@ def _read_all(fields: Fields, flow: Flow) -> tuple[Rehearsal, ...]:
         first = seen.setdefault(rehearsal.name, (*rehearsal.path, "name"))
         if first[:-1] != rehearsal.path:
             fields.reading.report(
-                "VAL009",
+                "SCH014",
                 (*rehearsal.path, "name"),
                 f"there are two rehearsals `{rehearsal.name}`",
                 labels={"first here": first},
@@ -125,7 +125,7 @@ def _read_rehearsal(reading: Reading, node: Json, path: Path, flow: Flow) -> Reh
         try:
             starts_at = parse_time(fields["starts_at"])
         except ValueError as error:
-            reading.report("VAL005", fields.at("starts_at"), f"`starts_at`: {error}")
+            reading.report("SCH011", fields.at("starts_at"), f"`starts_at`: {error}")
     until = fields.duration("until")
     handlers = fields.values.get("handlers", {})
     return Rehearsal(

@@ -65,7 +65,7 @@ def test_formats_for_machines(place: Place) -> None:
 def test_problems_can_be_selected_and_ignored(place: Place) -> None:
     place.write("flows/typo.flow.yaml", TYPO)
     assert place.type("lint", "flows/", "--ignore", "REF").code == 0
-    assert place.type("lint", "flows/", "--select", "KEY").code == 0
+    assert place.type("lint", "flows/", "--select", "SCH").code == 0
     assert place.type("lint", "flows/", "--select", "unknown-step").code == 1
 
 

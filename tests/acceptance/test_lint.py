@@ -102,7 +102,7 @@ def test_unsafe_fixes_alone_are_a_usage_error(bench: Place) -> None:
 def test_a_project_selects_and_ignores_in_pyproject(bench: Place) -> None:
     bench.write("pyproject.toml", '[tool.orchestrator.lint]\nignore = ["REF", "guard-in-braces"]\n')
     assert bench.type("lint", "flows/").code == 0
-    assert bench.type("lint", "flows/", "--ignore", "KEY").code == 1
+    assert bench.type("lint", "flows/", "--ignore", "SCH").code == 1
     bench.write("pyproject.toml", "[tool.orchestrator.lint]\nselcet = []\n")
     done = bench.type("lint", "flows/")
     assert done.code == 2
@@ -110,7 +110,7 @@ def test_a_project_selects_and_ignores_in_pyproject(bench: Place) -> None:
 
 
 def test_a_suppression_without_use_fails_a_strict_look(place: Place) -> None:
-    place.write("flows/idle.flow.yaml", "flow: Idle\ntimeout: 1h  # lint: ignore[VAL001] old\n")
+    place.write("flows/idle.flow.yaml", "flow: Idle\ntimeout: 1h  # lint: ignore[SCH004] old\n")
     done = place.type("lint", "flows/", "--format", "concise")
     assert done.code == 0
     assert "flows/idle.flow.yaml:2:29: MET001 " in done.stdout
@@ -122,6 +122,6 @@ def test_a_code_is_explained_with_examples(place: Place) -> None:
     assert done.code == 0
     assert done.stdout.startswith("EXP002 guard-in-braces: ")
     assert "For example:" in done.stdout and "Mended:" in done.stdout
-    near = place.type("lint", "--explain", "KEY01")
+    near = place.type("lint", "--explain", "SCH01")
     assert near.code == 4
-    assert "did you mean `KEY001`?" in near.stderr
+    assert "did you mean `SCH001`?" in near.stderr

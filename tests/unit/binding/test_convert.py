@@ -56,8 +56,10 @@ class Reading:
         (datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC), "2030-01-02T03:04:05Z"),
         (timedelta(minutes=1), "PT60S"),
         (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
-        ({"reading": Reading(datetime(2030, 1, 1, tzinfo=UTC), (1.0,))},
-         {"reading": {"at": "2030-01-01T00:00:00Z", "values": [1.0]}}),
+        (
+            {"reading": Reading(datetime(2030, 1, 1, tzinfo=UTC), (1.0,))},
+            {"reading": {"at": "2030-01-01T00:00:00Z", "values": [1.0]}},
+        ),
     ],
 )
 def test_typed_values_become_json(value: Any, plain: Any) -> None:

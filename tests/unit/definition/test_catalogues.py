@@ -27,10 +27,10 @@ def test_every_example_loads_without_problems(path: Path) -> None:
 def test_load_raises_all_problems(tmp_path: Path) -> None:
     path = write(tmp_path, "f.flow.yaml", "flow: F\nnope: 1\nstart: A\n")
     with pytest.raises(
-        DefinitionInvalid, match=r"f\.flow\.yaml:2:1: KEY001 .*\(and 1 more problem\)"
+        DefinitionInvalid, match=r"f\.flow\.yaml:2:1: SCH001 .*\(and 1 more problem\)"
     ) as caught:
         load(path)
-    assert [problem.code for problem in caught.value.problems] == ["KEY001", "REF001"]
+    assert [problem.code for problem in caught.value.problems] == ["SCH001", "REF001"]
 
 
 def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
@@ -81,4 +81,4 @@ def test_catalogue_reports_the_problems_of_all_files(tmp_path: Path) -> None:
     write(tmp_path, "b.flow.yaml", "flow: G\nstart: A\n")
     with pytest.raises(DefinitionInvalid) as caught:
         Catalogue.of_paths([tmp_path])
-    assert [problem.code for problem in caught.value.problems] == ["KEY001", "REF001"]
+    assert [problem.code for problem in caught.value.problems] == ["SCH001", "REF001"]

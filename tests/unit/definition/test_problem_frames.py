@@ -11,7 +11,7 @@ from orchestrator.definition.source import Source
 
 
 def frame(text: str, span: Span, *, spans: tuple[LabelledSpan, ...] = (), help: str = "") -> str:
-    problem = Problem("KEY001", "unknown key", "f.flow.yaml", span, help=help, spans=spans)
+    problem = Problem("SCH001", "unknown key", "f.flow.yaml", span, help=help, spans=spans)
     return problem.frame(Source("f.flow.yaml", text))
 
 
@@ -23,7 +23,7 @@ def test_frame_shows_the_line_with_carets_and_the_help() -> None:
     text = "flow: F\nsteps:\n  A: {ded_end: true}\n"
     assert frame(text, Span(3, 7, 3, 14), help="did you mean `dead_end`?") == shown(
         """
-        error[KEY001] unknown-key: unknown key
+        error[SCH001] unknown-key: unknown key
          --> f.flow.yaml:3:7
           |
         3 |   A: {ded_end: true}
@@ -50,7 +50,7 @@ def test_several_lines_are_underlined_without_their_indentation_and_long_spans_a
     text = "".join(f"  line{number}\n" for number in range(1, 10))
     assert frame(text, Span(1, 3, 2, 6)) == shown(
         """
-        error[KEY001] unknown-key: unknown key
+        error[SCH001] unknown-key: unknown key
          --> f.flow.yaml:1:3
           |
         1 |   line1
@@ -67,7 +67,7 @@ def test_labelled_spans_are_shown_in_line_order_with_gaps_marked() -> None:
     label = LabelledSpan("f.flow.yaml", Span(1, 1, 1, 2), "first here")
     assert frame(text, Span(5, 1, 5, 2), spans=(label,)) == shown(
         """
-        error[KEY001] unknown-key: unknown key
+        error[SCH001] unknown-key: unknown key
          --> f.flow.yaml:5:1
           |
         1 | a: 1
@@ -85,14 +85,14 @@ def test_a_place_past_the_end_still_has_a_frame() -> None:
 
 
 def test_colour_is_asked_for() -> None:
-    problem = Problem("KEY001", "m", "f", Span(1, 1, 1, 2))
+    problem = Problem("SCH001", "m", "f", Span(1, 1, 1, 2))
     assert "\x1b" not in problem.frame(Source("f", "a: 1"))
-    assert problem.frame(Source("f", "a: 1"), has_colour=True).startswith("\x1b[1;31merror[KEY001]\x1b[0m")
+    assert problem.frame(Source("f", "a: 1"), has_colour=True).startswith("\x1b[1;31merror[SCH001]\x1b[0m")
 
 
 def test_concise_line() -> None:
     _, (problem,) = parse("flow: F\nnope: 1\n", "dir/f.flow.yaml")
-    assert problem.concise() == "dir/f.flow.yaml:2:1: KEY001 unknown key `nope` in the flow"
+    assert problem.concise() == "dir/f.flow.yaml:2:1: SCH001 unknown key `nope` in the flow"
 
 
 def test_codes_have_unique_names_and_a_sentence() -> None:

@@ -68,7 +68,7 @@ def test_names_that_are_not_declared_are_refused_wherever_they_stand(body: str) 
 
 @pytest.mark.rule(40)
 def test_a_flow_has_no_retry() -> None:
-    assert_problems("flow: F\n⟦retry⟧: {maximum_attempts: 2}\n", "KEY001")
+    assert_problems("flow: F\n⟦retry⟧: {maximum_attempts: 2}\n", "SCH001")
 
 
 @pytest.mark.rule(57)
@@ -143,15 +143,15 @@ def test_an_index_has_one_of_seven_types_and_a_map_needs_its_key() -> None:
     for type in ("keyword", "keyword_array", "text", "int", "double", "bool", "datetime"):
         flow = flow_of(f"flow: F\nattributes: {{a: {{type: any, index: {type}}}}}\n")
         assert flow.attributes["a"].index == type
-    assert_problems("flow: F\nattributes: {a: {type: string, index: ⟦number⟧}}\n", "VAL003")
-    assert_problems("flow: F\nattributes: {a: {type: string, map: true, index: ⟦keyword⟧}}\n", "KEY003")
+    assert_problems("flow: F\nattributes: {a: {type: string, index: ⟦number⟧}}\n", "SCH009")
+    assert_problems("flow: F\nattributes: {a: {type: string, map: true, index: ⟦keyword⟧}}\n", "SCH002")
     keyed = flow_of("flow: F\nattributes: {a: {type: string, map: true, index: {type: keyword, key: K}}}\n")
     assert keyed.attributes["a"].index_key == "K"
 
 
 @pytest.mark.rule(120)
 def test_a_dead_end_has_no_output() -> None:
-    assert refusals("dead_end: done") == ["VAL002"]
+    assert refusals("dead_end: done") == ["SCH003"]
 
 
 @pytest.mark.rule(129)
@@ -275,5 +275,5 @@ def test_an_rpc_takes_at_most_a_minute_and_is_not_retried() -> None:
     handler = flow.rpcs["r"].handler
     assert handler is not None
     assert handler.timeout == timedelta(seconds=60)
-    assert [p.code for p in problems_of("flow: F\nrpcs: {r: {handler: r, timeout: 61s}}\n")] == ["VAL001"]
-    assert [p.code for p in problems_of("flow: F\nrpcs: {r: {handler: r, retry: {}}}\n")] == ["KEY001"]
+    assert [p.code for p in problems_of("flow: F\nrpcs: {r: {handler: r, timeout: 61s}}\n")] == ["SCH004"]
+    assert [p.code for p in problems_of("flow: F\nrpcs: {r: {handler: r, retry: {}}}\n")] == ["SCH001"]

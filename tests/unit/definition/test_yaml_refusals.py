@@ -80,9 +80,9 @@ def test_problems_of_the_text_do_not_hide_those_of_the_definition() -> None:
         """,
         "YML002",
         "REF001",
-        "KEY001",
+        "SCH001",
         "YML017",
-        "KEY001",
+        "SCH001",
         "REF001",
         "YML017",
     )
@@ -186,5 +186,5 @@ def test_columns_count_characters_not_bytes() -> None:
 def test_byte_order_mark_and_windows_line_ends_do_not_shift_positions() -> None:
     _, problems = parse("flow: F\r\nsteps:\r\n  A: {ded_end: true}\r\n", "f")
     assert [(problem.code, problem.span.line, problem.span.column) for problem in problems] == [
-        ("KEY001", 3, 7)
+        ("SCH001", 3, 7)
     ]

@@ -60,8 +60,8 @@ def test_the_mended_example_has_none(code: str, tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_code_is_found_by_code_and_by_name() -> None:
-    assert find_code("key001") == find_code("Unknown-Key") == "KEY001"
-    assert find_code("KEY") is None
+    assert find_code("sch001") == find_code("Unknown-Key") == "SCH001"
+    assert find_code("SCH") is None
 
 
 def test_an_explanation_says_what_why_and_what_to_do_and_shows_both_examples() -> None:

@@ -109,7 +109,7 @@ def test_fixes_go_on_with_what_the_first_ones_bring_to_light() -> None:
 
 def test_only_wanted_problems_are_fixed() -> None:
     text = HEAD + "  A: {when: ${true}, dead_endd: true}\n"
-    result = fix_text(text, "x.flow.yaml", lambda problem: problem.code == "KEY001" and is_any(problem))
+    result = fix_text(text, "x.flow.yaml", lambda problem: problem.code == "SCH001" and is_any(problem))
     assert result.after == HEAD + "  A: {when: ${true}, dead_endd: true}\n".replace("endd", "end")
 
 

@@ -52,4 +52,4 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("flow: A\nx: 1\n"))
     (problem,) = lint_paths(["-"])
     assert problem.path == "<stdin>"
-    assert [found.code for found in lint_text("flow: A\nx: 1\n")] == ["KEY001"]
+    assert [found.code for found in lint_text("flow: A\nx: 1\n")] == ["SCH001"]

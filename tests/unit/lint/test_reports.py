@@ -78,14 +78,14 @@ def test_concise() -> None:
     problems = lint_text(TEXT, "x.flow.yaml")
     assert render(problems, "concise").splitlines() == [
         "x.flow.yaml:2:1: YML002 key `flow` is repeated; first at 1:1",
-        "x.flow.yaml:3:1: KEY001 unknown key `nope` in the flow",
+        "x.flow.yaml:3:1: SCH001 unknown key `nope` in the flow",
     ]
 
 
 def test_text_ends_with_the_count() -> None:
     text = render(lint_text("flow: F\nnope: 1\ntimeout: x\n", "absent.flow.yaml"), "text")
     assert text.splitlines()[-1] == "2 errors"
-    assert "error[KEY001] unknown-key" in text
+    assert "error[SCH001] unknown-key" in text
     assert "absent.flow.yaml:2:1" in text
     assert render([], "text") == ""
 

@@ -173,7 +173,7 @@ def test_sarif_results_have_places_related_places_and_fixes() -> None:
     (related,) = repeated["relatedLocations"]
     assert related["message"] == {"text": "first here"}
     assert related["physicalLocation"]["region"]["startLine"] == 1
-    (fix,) = by_rule["KEY001"]["fixes"]
+    (fix,) = by_rule["SCH001"]["fixes"]
     assert fix["artifactChanges"][0]["replacements"] == [
         {
             "deletedRegion": {"startLine": 3, "startColumn": 1, "endLine": 3, "endColumn": 6},
@@ -208,10 +208,10 @@ def test_sarif_of_a_file_elsewhere_and_of_unknown_codes() -> None:
 
 
 def test_junit_has_one_case_a_file() -> None:
-    error = Problem("KEY001", 'unknown "a" & <b>\x07', "b.flow.yaml", Span(3, 1, 3, 2), help="say x")
+    error = Problem("SCH001", 'unknown "a" & <b>\x07', "b.flow.yaml", Span(3, 1, 3, 2), help="say x")
     warning = Problem("MET001", "idle", "c.flow.yaml", Span(1, 1, 1, 2), severity="warning")
     labelled = (LabelledSpan("b.flow.yaml", Span(1, 1, 1, 2), "here"),)
-    second = Problem("KEY002", "two", "b.flow.yaml", Span(4, 1, 4, 2), spans=labelled)
+    second = Problem("SCH005", "two", "b.flow.yaml", Span(4, 1, 4, 2), spans=labelled)
     files = ["a.flow.yaml", "b.flow.yaml", "c.flow.yaml"]
     root = ElementTree.fromstring(render([error, second, warning], "junit", files=files))
     assert (root.tag, root.attrib["tests"], root.attrib["failures"]) == ("testsuites", "3", "1")
@@ -220,11 +220,11 @@ def test_junit_has_one_case_a_file() -> None:
     assert len(cases["a.flow.yaml"]) == 0
     (failure,) = cases["b.flow.yaml"]
     assert failure.tag == "failure"
-    assert failure.attrib == {"type": "KEY001", "message": 'unknown "a" & <b>\ufffd (and 1 more)'}
+    assert failure.attrib == {"type": "SCH001", "message": 'unknown "a" & <b>\ufffd (and 1 more)'}
     assert failure.text is not None
     assert failure.text.splitlines() == [
-        'error: b.flow.yaml:3:1: KEY001 unknown "a" & <b>\ufffd (say x)',
-        "error: b.flow.yaml:4:1: KEY002 two",
+        'error: b.flow.yaml:3:1: SCH001 unknown "a" & <b>\ufffd (say x)',
+        "error: b.flow.yaml:4:1: SCH005 two",
     ]
     assert [child.tag for child in cases["c.flow.yaml"]] == ["system-out"]
     strict = ElementTree.fromstring(render([warning], "junit", files=files, fail_on="warning"))

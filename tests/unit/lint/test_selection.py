@@ -12,17 +12,17 @@ def problem(code: str, severity: str = "error") -> Problem:
     return Problem(code, "…", "x.flow.yaml", Span(1, 1, 1, 2), severity=severity)
 
 
-FOUND = [problem("KEY001"), problem("KEY002"), problem("REF001", "warning"), problem("ENG001", "info")]
+FOUND = [problem("SCH001"), problem("SCH005"), problem("REF001", "warning"), problem("ENG001", "info")]
 
 
 @pytest.mark.parametrize(
     ("select", "ignore", "codes"),
     [
-        ([], [], ["KEY001", "KEY002", "REF001", "ENG001"]),
-        (["KEY"], [], ["KEY001", "KEY002"]),
-        (["key001", "unknown-step"], [], ["KEY001", "REF001"]),
-        ([], ["KEY", "ENG001"], ["REF001"]),
-        (["KEY"], ["KEY002"], ["KEY001"]),
+        ([], [], ["SCH001", "SCH005", "REF001", "ENG001"]),
+        (["SCH"], [], ["SCH001", "SCH005"]),
+        (["sch001", "unknown-step"], [], ["SCH001", "REF001"]),
+        ([], ["SCH", "ENG001"], ["REF001"]),
+        (["SCH"], ["SCH005"], ["SCH001"]),
     ],
 )
 def test_problems_are_selected_by_code_family_or_name(

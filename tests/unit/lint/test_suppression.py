@@ -18,13 +18,13 @@ def found(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "text",
     [
-        "flow: A\ntimeout: 1 hour  # lint: ignore[VAL001] it is said so\n",
-        "flow: A\ntimeout: 1 hour #lint:ignore[val001]\n",
+        "flow: A\ntimeout: 1 hour  # lint: ignore[SCH004] it is said so\n",
+        "flow: A\ntimeout: 1 hour #lint:ignore[sch004]\n",
         "flow: A\ntimeout: 1 hour  # lint: ignore[bad-duration]\n",
-        "flow: A\n# lint: ignore[VAL001] it is said so\ntimeout: 1 hour\n",
-        "flow: A\n# lint: ignore[VAL001]\n# more\n\ntimeout: 1 hour\n",
-        "# lint: ignore-file[VAL001, KEY001]\nflow: A\ntimeout: 1 hour\nnope: 1\n",
-        "flow: A\ntimeout: {after: 1 hour, nope: 1}  # lint: ignore[VAL001, KEY001]\n",
+        "flow: A\n# lint: ignore[SCH004] it is said so\ntimeout: 1 hour\n",
+        "flow: A\n# lint: ignore[SCH004]\n# more\n\ntimeout: 1 hour\n",
+        "# lint: ignore-file[SCH004, SCH001]\nflow: A\ntimeout: 1 hour\nnope: 1\n",
+        "flow: A\ntimeout: {after: 1 hour, nope: 1}  # lint: ignore[SCH004, SCH001]\n",
     ],
 )
 def test_a_problem_is_suppressed_where_its_code_is_named(text: str) -> None:
@@ -34,26 +34,26 @@ def test_a_problem_is_suppressed_where_its_code_is_named(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "flow: A\ntimeout: 1 hour\n# lint: ignore[VAL001]\nx-a: 1\n",
-        "flow: A  # lint: ignore[VAL001]\ntimeout: 1 hour\n",
-        "flow: A\ntimeout: 1 hour  # lint: ignore[VAL002]\n",
-        'flow: A\nx-a: "# lint: ignore-file[VAL001]"\ntimeout: 1 hour\n',
-        "flow: A\nx-a: |\n  # lint: ignore-file[VAL001]\ntimeout: 1 hour\n",
+        "flow: A\ntimeout: 1 hour\n# lint: ignore[SCH004]\nx-a: 1\n",
+        "flow: A  # lint: ignore[SCH004]\ntimeout: 1 hour\n",
+        "flow: A\ntimeout: 1 hour  # lint: ignore[SCH003]\n",
+        'flow: A\nx-a: "# lint: ignore-file[SCH004]"\ntimeout: 1 hour\n',
+        "flow: A\nx-a: |\n  # lint: ignore-file[SCH004]\ntimeout: 1 hour\n",
     ],
 )
 def test_and_only_there(text: str) -> None:
-    assert [each.partition(" ")[2] for each in found(text)] == ["VAL001"]
+    assert [each.partition(" ")[2] for each in found(text)] == ["SCH004"]
 
 
 def test_a_comment_after_the_head_of_a_block_is_one() -> None:
-    assert found("flow: A\ntimeout: |  # lint: ignore[VAL001]\n  1 hour\n") == []
+    assert found("flow: A\ntimeout: |  # lint: ignore[SCH004]\n  1 hour\n") == []
 
 
 @pytest.mark.parametrize(
     ("comment", "message"),
     [
-        ("lint: ignore[VAL001]", "there is no `VAL001` in line 2 to suppress"),
-        ("lint: ignore-file[VAL001]", "there is no `VAL001` in this file to suppress"),
+        ("lint: ignore[SCH004]", "there is no `SCH004` in line 2 to suppress"),
+        ("lint: ignore-file[SCH004]", "there is no `SCH004` in this file to suppress"),
         ("lint: ignore[VAL999]", "there is no problem `VAL999`"),
         ("lint: ignore[REF001]", "`REF001` cannot be suppressed"),
         ("lint: ignore[syntax-error]", "`syntax-error` cannot be suppressed"),
@@ -75,7 +75,7 @@ def test_unknown_names_and_the_text_of_the_file_are_never_suppressed() -> None:
 
 
 def test_an_unused_suppression_is_not_spoken_of_while_errors_may_hide_its_use() -> None:
-    assert found("flow: A\nnope: {timeout: x}  # lint: ignore[VAL001]\n") == ["2:1 KEY001"]
+    assert found("flow: A\nnope: {timeout: x}  # lint: ignore[SCH004]\n") == ["2:1 SCH001"]
 
 
 def test_suppressions_of_handlers_are_judged_only_when_handlers_are_looked_at(tmp_path: Path) -> None:
@@ -87,11 +87,11 @@ def test_suppressions_of_handlers_are_judged_only_when_handlers_are_looked_at(tm
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ("flow: A  # lint: ignore[VAL001] old\nx-a: 1\n", "flow: A\nx-a: 1\n"),
-        ("flow: A\n  # lint: ignore[VAL001] old\nx-a: 1\n", "flow: A\nx-a: 1\n"),
-        ("flow: A\nx-a: 1\n# lint: ignore-file[VAL001]", "flow: A\nx-a: 1\n"),
-        ("flow: A  # lint: ignore[VAL001, VAL002]\n", "flow: A\n"),
-        ("flow: A\ntimeout: 1 hour  # lint: ignore[VAL001, VAL002]\n", None),
+        ("flow: A  # lint: ignore[SCH004] old\nx-a: 1\n", "flow: A\nx-a: 1\n"),
+        ("flow: A\n  # lint: ignore[SCH004] old\nx-a: 1\n", "flow: A\nx-a: 1\n"),
+        ("flow: A\nx-a: 1\n# lint: ignore-file[SCH004]", "flow: A\nx-a: 1\n"),
+        ("flow: A  # lint: ignore[SCH004, SCH003]\n", "flow: A\n"),
+        ("flow: A\ntimeout: 1 hour  # lint: ignore[SCH004, SCH003]\n", None),
         ("flow: A  # lint: ignore[REF001]\n", None),
     ],
 )

@@ -1,0 +1,52 @@
+"""What rules know of a flow, computed once and only when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestrator.definition.codes import CODES
+from orchestrator.definition.model import Flow, Path
+from orchestrator.definition.problem import Fix, LabelledSpan, Problem, Span
+from orchestrator.definition.source import Source
+
+
+class Facts:
+    """One flow and its text. Add what several rules share as a `cached_property`."""
+
+    def __init__(self, flow: Flow) -> None:
+        assert flow.source is not None
+        self.flow = flow
+        self.source: Source = flow.source
+
+    def problem(
+        self,
+        code: str,
+        message: str,
+        path: Path,
+        *,
+        is_key: bool = False,
+        also: Sequence[tuple[Path, str]] = (),
+        help: str = "",
+        fix: Fix | None = None,
+        severity: str | None = None,
+        confidence: str | None = None,
+    ) -> Problem:
+        """At the value of `path` (or its key); `also`: further places with what to say there."""
+        about = CODES[code]
+        spans = tuple(LabelledSpan(self.source.path, self.span(place), label) for place, label in also)
+        return Problem(
+            code,
+            message,
+            self.source.path,
+            self.span(path, is_key=is_key),
+            help=help,
+            severity=severity or about.severity,
+            confidence=confidence or about.confidence,
+            flow=self.flow.name,
+            spans=spans,
+            fix=fix,
+        )
+
+    def span(self, path: Path, *, is_key: bool = False) -> Span:
+        location = self.source.locate(path)
+        return location.key if is_key and location.key is not None else location.value

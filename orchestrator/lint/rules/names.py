@@ -1,0 +1,7 @@
+"""Rules about names."""
+
+from __future__ import annotations
+
+from orchestrator.lint.rules import Rule
+
+RULES: list[Rule] = []
