@@ -61,6 +61,15 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One event of the way to a problem that only a run shows. `thread` is the step execution it happens to."""
+
+    span: Span
+    text: str
+    thread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """`path` is the file; the name comes from the code."""
 
@@ -74,6 +83,10 @@ class Problem:
     flow: str | None = None
     spans: tuple[LabelledSpan, ...] = field(default=())
     fix: Fix | None = None
+    trace: tuple[TraceStep, ...] = field(default=())
+    """In the order of the events."""
+    notes: tuple[str, ...] = field(default=())
+    """Further lines of the report, below the trace: who is stuck, how to replay it."""
 
     @property
     def name(self) -> str:
