@@ -21,7 +21,7 @@ from orchestrator.definition.parse_handlers import Declared
 from orchestrator.definition.parse_steps import Surroundings, read_rpc, read_step, read_timeout_handler
 from orchestrator.definition.parse_values import read_type
 from orchestrator.definition.parse_waits import read_config
-from orchestrator.definition.problem import Edit, Fix, LabelledSpan, Problem, Span, sort_key
+from orchestrator.definition.problem import Edit, Fix, LabelledSpan, Problem, Span, line_starts, sort_key
 from orchestrator.definition.quoting import quoted
 from orchestrator.definition.reading import Fields, Reading, shown
 from orchestrator.definition.scopes import Scopes
@@ -32,6 +32,8 @@ SIZE_LIMIT = 1024 * 1024
 LANGUAGE = 1
 _HIDES_THE_REST = ("YML005", "YML011", "YML014", "YML015")
 """What is left of the document would only give follow-up problems."""
+_QUOTED_LIMIT = 50
+"""Each unquoted expression costs another look at the whole file."""
 _KINDS = {
     "steps": "step",
     "channels": "channel",
@@ -44,9 +46,13 @@ _KINDS = {
 
 def parse(text: str, path: str) -> tuple[Flow | None, list[Problem]]:
     """The flow, None where there are problems; problems in file order."""
+    return _parse(text, path, quoted_count=0)
+
+
+def _parse(text: str, path: str, quoted_count: int) -> tuple[Flow | None, list[Problem]]:
     source, node, problems = read_document(text, path)
     if source.is_unreadable or any(problem.code in _HIDES_THE_REST for problem in problems):
-        return None, _with_problems_behind(text, path, problems)
+        return None, _with_problems_behind(text, path, problems, quoted_count)
     reading = Reading(source)
     flow = _read_flow(reading, node)
     name = node.get("flow") if isinstance(node, dict) else None
@@ -61,21 +67,20 @@ def parse(text: str, path: str) -> tuple[Flow | None, list[Problem]]:
     return replace(flow, hash=hash_definition(node), source=source), []
 
 
-def _with_problems_behind(text: str, path: str, problems: list[Problem]) -> list[Problem]:
+def _with_problems_behind(text: str, path: str, problems: list[Problem], quoted_count: int) -> list[Problem]:
     """An unquoted expression stops the YAML reader: quote it, and see what else the file has."""
     unquoted = next((problem for problem in problems if problem.code == "YML017"), None)
-    if unquoted is None:
+    if unquoted is None or quoted_count == _QUOTED_LIMIT:
         return problems
     span = unquoted.span
-    lines = text.split("\n")
-    line = lines[span.line - 1]
-    expression = line[span.column - 1 : span.end_column - 1]
-    quoted_line = line[: span.column - 1] + quoted(expression) + line[span.end_column - 1 :]
-    mended = "\n".join([*lines[: span.line - 1], quoted_line, *lines[span.line :]])
+    line_start = line_starts(text)[span.line - 1]
+    start, end = line_start + span.column - 1, line_start + span.end_column - 1
+    instead = quoted(text[start:end])
+    mended = text[:start] + instead + text[end:]
     if mended == text:
         return problems
-    added = len(quoted_line) - len(line)
-    _, behind = parse(mended, path)
+    added = len(instead) - (end - start)
+    _, behind = _parse(mended, path, quoted_count + 1)
     return sorted([unquoted, *(_moved_back(problem, span, added) for problem in behind)], key=sort_key)
 
 
@@ -94,7 +99,8 @@ def _moved_back(problem: Problem, quoted_at: Span, added: int) -> Problem:
     fix = problem.fix
     if fix is not None:
         fix = replace(fix, edits=tuple(Edit(moved(edit.span), edit.text) for edit in fix.edits))
-    return replace(problem, span=moved(problem.span), fix=fix)
+    spans = tuple(replace(labelled, span=moved(labelled.span)) for labelled in problem.spans)
+    return replace(problem, span=moved(problem.span), spans=spans, fix=fix)
 
 
 def read_document(text: str, path: str) -> tuple[Source, Json, list[Problem]]:

@@ -140,8 +140,9 @@ def _examine_pattern(value: Json, names: Mapping[str, Json], at: Path) -> None:
 
 
 def _examine_format(value: Json, names: Mapping[str, Json], at: Path) -> None:
+    _demand(isinstance(value, str), "`format` is the name of a format", at, "known are " + ", ".join(FORMATS))
     if value not in FORMATS:
-        found = nearest(str(value), FORMATS)
+        found = nearest(value, FORMATS)
         raise TypeProblem(
             f"there is no format `{value}`",
             f"did you mean `{found}`?" if found else "known are " + ", ".join(FORMATS),

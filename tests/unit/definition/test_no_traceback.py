@@ -6,11 +6,13 @@ import copy
 import json
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.definition.model import Json
 from orchestrator.definition.parse import parse, read_document
+from orchestrator.definition.schema_form import KEYWORDS
 
 FLOWS = Path(__file__).parents[3] / "flows"
 EVERYTHING = """
@@ -91,6 +93,13 @@ def test_the_flow_with_everything_is_correct() -> None:
     assert flow is not None, [problem.concise() for problem in problems]
 
 
+@pytest.mark.parametrize("keyword", sorted(KEYWORDS))
+def test_no_value_of_a_json_schema_keyword_gives_an_exception(keyword: str) -> None:
+    for odd in [*ODD, {"a": []}, {"a": [[]]}, [{"a": 1}]]:
+        flow, problems = parse(json.dumps({"flow": "F", "types": {"T": {keyword: odd}}, "input": "T"}), "f")
+        assert (flow is None) == bool(problems)
+
+
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_mutilated_definition_gives_problems_not_exceptions(data: st.DataObject) -> None:
@@ -127,3 +136,11 @@ def test_a_broken_line_gives_problems_not_exceptions(data: st.DataObject) -> Non
     assert (flow is None) == bool(problems)
     for problem in problems:
         assert problem.frame(None)
+
+
+def test_hundreds_of_unquoted_expressions_give_problems_not_exceptions() -> None:
+    text = "flow: F\nstart: A\nsteps:\n" + "".join(
+        f"  A{number}:\n    when: ${{max([1, 2]): x}} {{\n    dead_end: true\n" for number in range(400)
+    )
+    _, problems = parse(text, "f")
+    assert "YML017" in {problem.code for problem in problems}
