@@ -14,6 +14,8 @@ class Code(NamedTuple):
     """"proved", "checked" (within bounds) or "heuristic"."""
     fix: str = ""
     """"safe", "unsafe", or "" where none is offered."""
+    found_by: tuple[str, ...] = ()
+    """Of FINDERS; empty: as usual in its family, see `finders`."""
 
 
 CODES: dict[str, Code] = {
@@ -87,3 +89,27 @@ CODES: dict[str, Code] = {
         "not-executable-yet", "The language has it, this release's engine does not execute it yet."
     ),
 }
+
+FINDERS = ("loader", "rule", "handlers", "verifier", "rehearsal", "suppression")
+"""Who can find a problem: reading the file, the linter's rules, `--handlers`, `verify`, `rehearse`, comments."""
+_OF_FAMILY = {
+    "YML": ("loader",),
+    "SCH": ("loader",),
+    "TYP": ("loader",),
+    "EXP": ("loader",),
+    "DEC": ("loader",),
+    "RHS": ("rehearsal",),
+    "VER": ("verifier",),
+    "MET": ("suppression",),
+}
+_OF_CODE = {
+    **dict.fromkeys(("NAM001", "NAM005", "NAM006", "NAM008"), ("loader",)),
+    **dict.fromkeys(("REF001", "REF002", "REF003", "REF005", "REF020", "REF021", "REF022"), ("loader",)),
+    **dict.fromkeys(("REF004", "DAT008"), ("handlers",)),
+    **dict.fromkeys(("YML003", "YML007"), ("rule",)),
+}
+
+
+def finders(code: str) -> frozenset[str]:
+    """Who can find problems of this code."""
+    return frozenset(CODES[code].found_by or _OF_CODE.get(code) or _OF_FAMILY.get(code[:3], ("rule",)))
