@@ -35,8 +35,12 @@ CODES: dict[str, Code] = {
     "YML014": Code("control-character", "The file contains a character that YAML does not allow."),
     "YML015": Code("too-deep", "Mappings and lists are nested deeper than 100 levels."),
     "YML016": Code("not-json", "A number that JSON does not have: infinity or not-a-number."),
-    "YML017": Code("unquoted-expression", "YAML reads a part of this expression as its own: quote it."),
-    "SCH001": Code("unknown-key", "The key is not known at this place; keys of your own begin with `x-`."),
+    "YML017": Code(
+        "unquoted-expression", "YAML reads a part of this expression as its own: quote it.", fix="safe"
+    ),
+    "SCH001": Code(
+        "unknown-key", "The key is not known at this place; keys of your own begin with `x-`.", fix="unsafe"
+    ),
     "SCH005": Code("exclusive-keys", "These keys cannot stand together."),
     "SCH002": Code("missing-key", "A key that is needed here is absent."),
     "SCH008": Code("misplaced-key", "The key is known, but has no place here."),
@@ -57,13 +61,15 @@ CODES: dict[str, Code] = {
         "not-an-identifier", "Names are identifiers: letters, digits and `_`, not beginning with a digit."
     ),
     "NAM008": Code("duplicate-flow", "Two files of a catalogue declare the same flow type."),
-    "REF001": Code("unknown-step", "No step of that name is declared."),
-    "REF002": Code("unknown-channel", "No channel of that name is declared."),
-    "REF003": Code("unknown-attribute", "No attribute of that name is declared."),
+    "REF001": Code("unknown-step", "No step of that name is declared.", fix="unsafe"),
+    "REF002": Code("unknown-channel", "No channel of that name is declared.", fix="unsafe"),
+    "REF003": Code("unknown-attribute", "No attribute of that name is declared.", fix="unsafe"),
     "REF004": Code("unknown-handler", "No Python function of that name can be imported."),
-    "REF020": Code("unknown-join", "No join of that name is declared."),
-    "REF021": Code("unknown-condition", "No condition of that id is declared under `conditions`."),
-    "REF022": Code("unknown-rpc", "No RPC of that name is declared."),
+    "REF020": Code("unknown-join", "No join of that name is declared.", fix="unsafe"),
+    "REF021": Code(
+        "unknown-condition", "No condition of that id is declared under `conditions`.", fix="unsafe"
+    ),
+    "REF022": Code("unknown-rpc", "No RPC of that name is declared.", fix="unsafe"),
     "RHS001": Code("nothing-to-script", "A rehearsal scripts a handler or choice that its flow has not."),
     "RHS002": Code("undeclared-effect", "A scripted handler does what its `may` does not allow."),
     "RHS003": Code("not-external", "A client of a rehearsal publishes to a channel that is not external."),
@@ -77,21 +83,27 @@ CODES: dict[str, Code] = {
     "TYP005": Code("unexpected-input", "A step that takes no input is given one."),
     "TYP006": Code("missing-output", "The flow or RPC owes an output, and this gives none."),
     "EXP001": Code("bad-expression", "The expression is not CEL, or reads what is not in scope here."),
-    "EXP002": Code("guard-in-braces", "`when` takes a bare expression, without `${…}`."),
+    "EXP002": Code("guard-in-braces", "`when` takes a bare expression, without `${…}`.", fix="safe"),
     "DEC001": Code("no-outcome", "A decision says what happens next: it has exactly one outcome."),
     "DEC002": Code("several-outcomes", "A decision has exactly one outcome."),
     "DEC003": Code("repeated-report", "A decision reports at most once to a join."),
     "DEC004": Code("not-in-an-rpc", "An RPC cannot close the run, report, or touch rounds and siblings."),
     "REF005": Code("unknown-subflow", "No step of the flow waits for a subflow of that name."),
-    "MET001": Code("unused-suppression", "A `# lint: ignore[…]` comment suppresses nothing: remove it."),
+    "MET001": Code(
+        "unused-suppression",
+        "A `# lint: ignore[…]` comment suppresses nothing: remove it.",
+        "warning",
+        fix="safe",
+    ),
+    "MET002": Code("suppression-without-reason", "A `# lint: ignore[…]` comment does not say why.", "info"),
     "DAT008": Code("handler-signature", "The function cannot be called as this place calls it."),
     "ENG001": Code(
-        "not-executable-yet", "The language has it, this release's engine does not execute it yet."
+        "not-executable-yet", "The language has it, this release's engine does not execute it yet.", "info"
     ),
 }
 
 FINDERS = ("loader", "rule", "handlers", "verifier", "rehearsal", "suppression")
-"""Who can find a problem: reading the file, the linter's rules, `--handlers`, `verify`, `rehearse`, comments."""
+"""Reading the file, the linter's rules, `lint --handlers`, `verify`, `rehearse`, and reading suppressions."""
 _OF_FAMILY = {
     "YML": ("loader",),
     "SCH": ("loader",),
@@ -112,4 +124,5 @@ _OF_CODE = {
 
 def finders(code: str) -> frozenset[str]:
     """Who can find problems of this code."""
-    return frozenset(CODES[code].found_by or _OF_CODE.get(code) or _OF_FAMILY.get(code[:3], ("rule",)))
+    declared = CODES[code].found_by if code in CODES else ()
+    return frozenset(declared or _OF_CODE.get(code) or _OF_FAMILY.get(code[:3], ("rule",)))

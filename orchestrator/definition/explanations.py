@@ -54,6 +54,8 @@ class Explanation:
     bad: Example | None
     """None: what has the problem changes with the release."""
     good: Example | None
+    also: tuple[str, ...] = ()
+    """Codes that the bad example cannot help having too."""
 
     def as_text(self) -> str:
         parts = [f"{self.code} {self.name}: {self.what}", self.why]
@@ -93,6 +95,7 @@ def _explanation(code: str, entry: Mapping[str, object]) -> Explanation:
         fix=str(entry["fix"]),
         bad=_example(entry, "bad"),
         good=_example(entry, "good"),
+        also=tuple(str(code) for code in also) if isinstance(also := entry.get("also"), list) else (),
     )
 
 

@@ -14,7 +14,7 @@ from orchestrator.definition.problem import Problem, sort_key
 from orchestrator.errors import UsageError
 from orchestrator.lint.facts import Facts
 from orchestrator.lint.rules import all_rules
-from orchestrator.lint.suppression import HANDLER_CODES, suppress
+from orchestrator.lint.suppression import not_looked_for, suppress
 
 STANDARD_INPUT = "-"
 STDIN = "<stdin>"
@@ -29,7 +29,7 @@ def lint_paths(paths: Iterable[str | Path], *, has_handlers: bool = False) -> li
     """
     problems: list[Problem] = []
     flows: list[Flow] = []
-    unchecked = frozenset[str]() if has_handlers else HANDLER_CODES
+    unchecked = not_looked_for(has_handlers=has_handlers)
     for file in listed_files(paths):
         flow, found, text = _read(file)
         if flow is not None:

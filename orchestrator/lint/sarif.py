@@ -15,7 +15,6 @@ from orchestrator.definition.problem import Fix, Problem, Span
 
 SCHEMA_URI = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
-_DEFAULT_LEVELS = {"MET001": "warning", "ENG001": "note"}
 _ROOT = "%SRCROOT%"
 _FINGERPRINT = "orchestrator/v1"
 
@@ -49,7 +48,7 @@ def _rule(code: str) -> dict[str, Any]:
         "name": about.name,
         "shortDescription": {"text": about.explanation},
         "help": {"text": f"orchestrator lint --explain {code}"},
-        "defaultConfiguration": {"level": _DEFAULT_LEVELS.get(code, "error")},
+        "defaultConfiguration": {"level": _LEVELS[about.severity]},
     }
 
 

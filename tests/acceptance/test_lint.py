@@ -122,6 +122,7 @@ def test_a_code_is_explained_with_examples(place: Place) -> None:
     assert done.code == 0
     assert done.stdout.startswith("EXP002 guard-in-braces: ")
     assert "For example:" in done.stdout and "Mended:" in done.stdout
-    near = place.type("lint", "--explain", "SCH01")
-    assert near.code == 4
-    assert "did you mean `SCH001`?" in near.stderr
+    for word, meant in (("sch0001", "SCH001"), ("guard-in-brace", "guard-in-braces")):
+        near = place.type("lint", "--explain", word)
+        assert near.code == 4
+        assert f"did you mean `{meant}`?" in near.stderr

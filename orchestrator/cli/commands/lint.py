@@ -158,6 +158,7 @@ def explain_code(code: str) -> None:
 
     found = find_code(code)
     if found is None:
-        help = did_you_mean(code.upper(), explain()) or "see docs/reference/problems.md"
+        names = [about.name for about in explain().values()]
+        help = did_you_mean(code, [*explain(), *names]) or "see docs/rules/README.md"
         raise NotFound(f"there is no problem `{code}`; {help}", code=code)
     say(explain()[found].as_text())
