@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 from orchestrator.definition.document import ListNode, MappingNode, Node, Scalar
 from orchestrator.definition.model import Path
@@ -62,6 +63,26 @@ class Source:
         end_line, end_column = _after(places[end_offset - 1]) if end_offset > offset else (line, column + 1)
         return Span(line + 1, column + 1, end_line + 1, end_column + 1)
 
+    def path_at(self, line: int, column: int) -> tuple[Path, bool] | None:
+        """The innermost key or value at a place or right before it, and whether it is the key."""
+        found: tuple[Path, bool] | None = None
+        node, path, place = self._root, (), (line, column)
+        while node is not None:
+            entry = next((each for each in _entries(node) if _covers(each, place)), None)
+            if entry is None:
+                return found
+            part, key, node = entry
+            path = (*path, part)
+            if key is not None and _holds(key, place):
+                return path, True
+            found = path, False
+        return found
+
+    def keys_at(self, path: Path) -> tuple[str, ...]:
+        """The keys of a mapping; none where there is no mapping."""
+        _, node, is_exact = self._find(path)
+        return tuple(node.entries) if is_exact and isinstance(node, MappingNode) else ()
+
     def is_in_text(self, line: int, column: int) -> bool:
         """Whether the place is inside a key or value; `#` begins no comment there."""
         return any((s.line, s.column) <= (line, column) < (s.end_line, s.end_column) for s in self._texts)
@@ -113,6 +134,26 @@ class Source:
             return None
         text = self.lines[line]
         return text[column] if column < len(text) else "\n"
+
+
+Entry: TypeAlias = tuple[str | int, Span | None, Node]
+
+
+def _entries(node: Node) -> Iterator[Entry]:
+    if isinstance(node, ListNode):
+        yield from ((index, None, item) for index, item in enumerate(node.items))
+    elif isinstance(node, MappingNode):
+        yield from ((name, key, value) for name, (key, value) in node.entries.items())
+
+
+def _covers(entry: Entry, place: tuple[int, int]) -> bool:
+    _, key, node = entry
+    start = key or node.span
+    return (start.line, start.column) <= place <= (node.span.end_line, node.span.end_column)
+
+
+def _holds(span: Span, place: tuple[int, int]) -> bool:
+    return (span.line, span.column) <= place <= (span.end_line, span.end_column)
 
 
 def _text_spans(node: Node) -> Iterator[Span]:
