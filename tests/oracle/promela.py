@@ -1,0 +1,358 @@
+"""A flow without data as a Promela model, made from the definition alone: an oracle for the verifier.
+
+Written after docs/explanation/verification.md, and knowing nothing of `orchestrator.core` or
+`orchestrator.verify`. Executions are counted, not named: one counter for the waiting ones of a step, one for
+each way in which its wait can have ended. Each event is one `d_step`: a wait is satisfied, a decision is
+committed, a handler fails for good, the run completes. So spin's breadth-first depth counts events.
+
+Guards are free choices, except `wait.<id>.satisfied`. What depends on the run's input counts `fan_out`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from orchestrator.definition.model import (
+    ChannelCondition,
+    Combinator,
+    Decision,
+    Effect,
+    Flow,
+    ForceComplete,
+    ForceFail,
+    GoTo,
+    GoToMany,
+    GracefulComplete,
+    Movement,
+    Publish,
+    Step,
+    TimerCondition,
+)
+from orchestrator.definition.values import Literal, Value
+
+CAPACITY = 6
+"""Messages in a channel, and executions of a step in one place; more is an `overflow`."""
+_WAIT_GUARD = re.compile(r"wait\.(\w+)\.satisfied")
+_COUNT = re.compile(r"\$\{(?:size\()?input\)?(?: *([+-]) *(\d+))?\}")
+STATUSES = ("running", "completed", "failed")
+
+
+class Untranslatable(Exception):
+    """The flow uses what this oracle does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One way in which a wait can end: the conditions that win, and the messages that they take."""
+
+    winners: frozenset[str]
+    takes: Mapping[str, int]
+    earlier: tuple[Mapping[str, int], ...] = ()
+    """What would win instead if it were there: alternatives on channels that stand before this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Executions of a step that still wait (`combination` None), or whose wait ended so."""
+
+    step: str
+    combination: int | None
+
+    @property
+    def name(self) -> str:
+        return f"waiting_{self.step}" if self.combination is None else f"ready_{self.step}_{self.combination}"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    label: str
+    enabled: str
+    effects: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    flow: Flow
+    channels: tuple[str, ...]
+    places: tuple[Place, ...]
+    transitions: tuple[Transition, ...]
+    properties: Mapping[str, str]
+    """What must never hold after an event, by name."""
+    entry: Place
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return (
+            *(place.name for place in self.places),
+            *(f"channel_{name}" for name in self.channels),
+            "graceful",
+            "status",
+            "overflow",
+        )
+
+    @property
+    def text(self) -> str:
+        """Property number 0 is none: then spin looks at the whole state space."""
+        asserts = [
+            f"assert(!(c_expr {{ wanted == {number} }} && ({bad})));"
+            for number, bad in enumerate(self.properties.values(), 1)
+        ]
+        declared = [f"byte {name} = {int(name == self.entry.name)};" for name in self.variables]
+        shown = ", ".join(f"now.{name}" for name in self.variables)
+        format = " ".join(["%d"] * len(self.variables))
+        lines = [_WANTED, *declared, "init { do"]
+        for each in self.transitions:
+            lines.append(f":: d_step {{ {each.enabled} ->")
+            lines.append(f'  c_code {{ if (shows) printf("\\nFROM {format}\\n", {shown}); }};')
+            lines += [f"  {effect};" for effect in each.effects]
+            lines.append(f'  c_code {{ if (shows) printf("\\nTO {format}\\n", {shown}); }};')
+            lines.append(f'  printf("\\nEVENT {each.label}\\n");')
+            lines += [f"  {check}" for check in asserts]
+            lines.append("  }")
+        return "\n".join([*lines, "od }", ""])
+
+
+_WANTED = r"""c_decl {
+\#include <stdlib.h>
+static int wanted; static int shows;
+__attribute__((constructor)) static void read_wanted(void) {
+  char *text = getenv("PROPERTY");
+  wanted = text ? atoi(text) : 0; shows = getenv("SHOW") != 0;
+}
+}"""
+
+
+def model_of(flow: Flow, *, fan_out: int = 3, protected: Sequence[str] = ()) -> Model:
+    """`protected` are the steps of which at most one execution may be past its wait."""
+    return _Translator(flow, fan_out).model(protected)
+
+
+@dataclass(slots=True)
+class _Translator:
+    flow: Flow
+    fan_out: int
+    combinations: dict[str, tuple[Combination, ...]] = field(default_factory=dict)
+
+    def model(self, protected: Sequence[str]) -> Model:
+        if self.flow.rpcs or self.flow.joins or self.flow.timeout or self.flow.start is None:
+            raise Untranslatable("only steps and channels are known here")
+        for name, step in self.flow.steps.items():
+            self.combinations[name] = tuple(self._combinations(step))
+        places = [place for name in self.flow.steps for place in self._places(name)]
+        return Model(
+            self.flow,
+            tuple(self.flow.channels),
+            tuple(places),
+            tuple(self._transitions(places)),
+            self._properties(places, protected),
+            self._entry(self.flow.start),
+        )
+
+    # --- Waits -----------------------------------------------------------------------------------------------
+
+    def _combinations(self, step: Step) -> Iterator[Combination]:
+        wait = step.wait_for
+        if wait is None or wait.combinator is Combinator.NONE:
+            if wait is not None and wait.effects:
+                raise Untranslatable("effects of a wait")
+            yield Combination(frozenset(), {})
+            return
+        needs = {condition.id: self._need(condition) for condition in wait.conditions}
+        if wait.combinator is Combinator.ANY_OF:
+            timers = [id for id, (_, is_timer) in needs.items() if is_timer]
+            channels = [id for id, (_, is_timer) in needs.items() if not is_timer]
+            for id in (*timers, *channels):
+                earlier = (
+                    [needs[other][0] for other in channels[: channels.index(id)]] if id in channels else []
+                )
+                yield Combination(frozenset([id]), needs[id][0], tuple(earlier))
+        elif wait.combinator in (Combinator.UNTIL, Combinator.ALL_OF):
+            takes: dict[str, int] = {}
+            for need, _ in needs.values():
+                for channel, count in need.items():
+                    takes[channel] = takes.get(channel, 0) + count
+            yield Combination(frozenset(needs), takes)
+        else:
+            raise Untranslatable(wait.combinator)
+
+    def _need(self, condition: object) -> tuple[dict[str, int], bool]:
+        """(messages by channel, whether it is a timer)"""
+        if isinstance(condition, TimerCondition):
+            return {}, True
+        if (
+            not isinstance(condition, ChannelCondition)
+            or condition.when
+            or condition.for_each
+            or condition.key
+        ):
+            raise Untranslatable(f"{condition}")
+        if condition.at_least is not None or condition.at_most is not None:
+            raise Untranslatable("a range")
+        return {condition.channel: 1 if condition.exactly is None else self._count(condition.exactly)}, False
+
+    def _count(self, value: Value) -> int:
+        if isinstance(value, Literal):
+            return int(value.value)
+        found = _COUNT.fullmatch(value.text.strip())
+        if found is None:
+            raise Untranslatable(value.text)
+        sign, difference = found.groups()
+        return self.fan_out + int(f"{sign or '+'}{difference or 0}")
+
+    # --- Places ----------------------------------------------------------------------------------------------
+
+    def _waits(self, step: str) -> bool:
+        wait = self.flow.steps[step].wait_for
+        return wait is not None and wait.combinator is not Combinator.NONE
+
+    def _places(self, step: str) -> Iterator[Place]:
+        if self._waits(step):
+            yield Place(step, None)
+        for number in range(len(self.combinations[step])):
+            yield Place(step, number)
+
+    def _entry(self, step: str) -> Place:
+        return Place(step, None if self._waits(step) else 0)
+
+    # --- Events ----------------------------------------------------------------------------------------------
+
+    def _transitions(self, places: Sequence[Place]) -> Iterator[Transition]:
+        for place in places:
+            if place.combination is None:
+                yield from self._satisfactions(place)
+            else:
+                yield from self._ends(place, self.combinations[place.step][place.combination])
+        none_active = " && ".join(f"{place.name} == 0" for place in places)
+        yield Transition("complete", f"{_RUNNING} && {none_active} && graceful == 1", ("status = 1",))
+
+    def _satisfactions(self, place: Place) -> Iterator[Transition]:
+        for number, combination in enumerate(self.combinations[place.step]):
+            enabled = [_RUNNING, f"{place.name} > 0", _there(combination.takes)]
+            enabled += [f"!({_there(earlier)})" for earlier in combination.earlier]
+            takes = [f"channel_{name} = channel_{name} - {n}" for name, n in combination.takes.items()]
+            yield Transition(
+                f"{place.step} satisfied {number}",
+                " && ".join(enabled),
+                (f"{place.name}--", *takes, *_start(Place(place.step, number))),
+            )
+
+    def _ends(self, place: Place, combination: Combination) -> Iterator[Transition]:
+        step = self.flow.steps[place.step]
+        enabled = f"{_RUNNING} && {place.name} > 0"
+        is_exhausted = False
+        for number, decision in enumerate(step.decisions, 1):
+            is_open, is_always = _holds(decision, combination)
+            if is_open:
+                effects = (f"{place.name}--", *self._commit(place.step, decision))
+                yield Transition(f"{place.step} decision {number}", enabled, effects)
+            if is_always:
+                break
+        else:
+            is_exhausted = True
+        if step.execute is not None or is_exhausted:
+            after = _start(self._entry(step.on_failure.step)) if step.on_failure else self._close(2)
+            yield Transition(f"{place.step} failed", enabled, (f"{place.name}--", *after))
+
+    def _commit(self, decider: str, decision: Decision) -> Iterator[str]:
+        for effect in decision.effects:
+            yield f"channel_{self._published(effect)}++"
+        for name in self.flow.channels:
+            yield _limit(f"channel_{name}")
+        for name in decision.cancel:
+            yield from self._cancel(name)
+        if decision.cancel_siblings or decision.cancel_round:
+            raise Untranslatable("a cancel by origin")
+        outcome = decision.outcome
+        if isinstance(outcome, GoTo):
+            yield from self._move(outcome.movement)
+        elif isinstance(outcome, GoToMany):
+            for movement in outcome.movements:
+                yield from self._move(movement)
+        elif isinstance(outcome, GracefulComplete):
+            yield "graceful = 1"
+        elif isinstance(outcome, ForceComplete | ForceFail):
+            yield from self._close(1 if isinstance(outcome, ForceComplete) else 2)
+
+    def _published(self, effect: Effect) -> str:
+        if not isinstance(effect, Publish) or effect.when or effect.for_each or effect.key:
+            raise Untranslatable(f"{effect}")
+        return effect.channel
+
+    def _cancel(self, step: str) -> Iterator[str]:
+        """Waiting ones go; what the others had taken goes back."""
+        for place in self._places(step):
+            if place.combination is not None:
+                for channel, count in self.combinations[step][place.combination].takes.items():
+                    yield f"channel_{channel} = channel_{channel} + {count} * {place.name}"
+                    yield _limit(f"channel_{channel}")
+            yield f"{place.name} = 0"
+
+    def _move(self, movement: Movement) -> Iterator[str]:
+        if movement.when is not None or movement.options is not None:
+            raise Untranslatable(f"{movement}")
+        count = 1
+        if isinstance(movement.for_each, Literal):
+            count = len(movement.for_each.value)
+        elif movement.for_each is not None:
+            count = self._count(movement.for_each)
+        yield from _start(self._entry(movement.step), count)
+
+    def _close(self, status: int) -> Iterator[str]:
+        yield f"status = {status}"
+        for name in self.flow.steps:
+            for place in self._places(name):
+                yield f"{place.name} = 0"
+
+    # --- Properties --------------------------------------------------------------------------------------------
+
+    def _properties(self, places: Sequence[Place], protected: Sequence[str]) -> dict[str, str]:
+        active = " + ".join(place.name for place in places)
+        ready = [f"{place.name} == 0" for place in places if place.combination is not None]
+        asleep = []
+        for place in places:
+            if place.combination is None:
+                ways = [_there(each.takes) for each in self.combinations[place.step]]
+                asleep.append(f"({place.name} == 0 || !({' || '.join(ways)}))")
+        unread = [
+            f"channel_{name} > 0" for name, channel in self.flow.channels.items() if not channel.leftover
+        ]
+        inside = " + ".join(p.name for p in places if p.step in protected and p.combination is not None)
+        return {
+            "deadlock": " && ".join([_RUNNING, f"({active}) > 0", *ready, *asleep]),
+            "zombie": f"{_RUNNING} && ({active}) == 0 && graceful == 0",
+            "leftover": f"status == 1 && ({' || '.join(unread) or 'false'})",
+            "mutual_exclusion": f"{_RUNNING} && ({inside or '0'}) > 1",
+            "completion": "status == 1",
+            "failure": "status == 2",
+            "overflow": "overflow == 1",
+        }
+
+
+_RUNNING = "status == 0 && overflow == 0"
+
+
+def _there(takes: Mapping[str, int]) -> str:
+    return " && ".join(f"channel_{name} >= {count}" for name, count in takes.items()) or "true"
+
+
+def _start(place: Place, count: int = 1) -> tuple[str, str]:
+    return f"{place.name} = {place.name} + {count}", _limit(place.name)
+
+
+def _limit(variable: str) -> str:
+    return f"overflow = ({variable} > {CAPACITY} -> 1 : overflow)"
+
+
+def _holds(decision: Decision, combination: Combination) -> tuple[bool, bool]:
+    """(it may be taken, nothing after it can be)"""
+    if decision.choice is not None:
+        return True, False
+    if decision.when is None:
+        return True, True
+    found = _WAIT_GUARD.fullmatch(decision.when.text.strip())
+    if found is None:
+        return True, False
+    holds = found.group(1) in combination.winners
+    return holds, holds

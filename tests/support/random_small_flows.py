@@ -1,0 +1,121 @@
+"""Seeded random small definitions without data: what an independent model checker can say everything about.
+
+At most five steps and two channels. Guards are opaque (`result.flag`, which the handler returns anew each
+time) or ask which condition of the wait won. Movements go forward; back goes only one at a time, and
+publishes nothing, so that most of these flows have few states.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import yaml
+
+RESULT = {"type": {"type": "object", "required": ["flag"], "properties": {"flag": {"type": "boolean"}}}}
+Draft = dict[str, Any]
+
+
+def small_flow(seed: int) -> str:
+    """The same text for the same seed."""
+    return yaml.safe_dump(_Author(Random(seed)).flow(), sort_keys=False)
+
+
+class _Author:
+    def __init__(self, random: Random) -> None:
+        self._random = random
+        self._names = [f"S{number}" for number in range(random.randint(2, 5))]
+        self._channels = ["token", "report"][: random.randint(1, 2)]
+
+    def flow(self) -> Draft:
+        steps = {name: self._step(position) for position, name in enumerate(self._names)}
+        return {
+            "flow": "Small",
+            "handlers": "handlers.small",
+            "channels": {name: self._channel() for name in self._channels},
+            "start": self._names[0],
+            "steps": steps,
+            "verify": {"properties": [{"mutual_exclusion": self._names[-2:]}]},
+        }
+
+    def _channel(self) -> Draft:
+        return {"type": "integer", "leftover": True} if self._chance(0.2) else {"type": "integer"}
+
+    def _step(self, position: int) -> Draft:
+        step: Draft = {}
+        if self._chance(0.03 if position == 0 else 0.6):
+            step["wait_for"] = self._wait()
+        has_handler = self._chance(0.6)
+        if has_handler:
+            step |= {"execute": "work", "result": RESULT}
+            if self._chance(0.6):
+                step["on_failure"] = self._other(position)
+        guard = self._guard(step)
+        if guard is None:
+            return step | self._decision(position)
+        return step | {"decide": [{"when": guard, **self._decision(position)}, self._decision(position)]}
+
+    def _guard(self, step: Draft) -> str | None:
+        if "any_of" in step.get("wait_for", {}) and self._chance(0.6):
+            return f"wait.{step['wait_for']['any_of'][0]['id']}.satisfied"
+        return "result.flag" if "execute" in step and self._chance(0.6) else None
+
+    def _wait(self) -> Draft:
+        kind = self._random.choice(["until", "until", "any_of", "all_of"])
+        if kind == "until":
+            return {"until": self._condition("c0", may_be_timer=self._chance(0.15))}
+        return {kind: [self._condition(f"c{number}", self._chance(0.3)) for number in range(2)]}
+
+    def _condition(self, id: str, may_be_timer: bool) -> Draft:
+        if may_be_timer:
+            return {"timer": "1m", "id": id}
+        count = self._random.choice([1, 1, 1, 1, 2, 3])
+        return {"channel": self._random.choice(self._channels), "for": count, "id": id}
+
+    def _decision(self, position: int) -> Draft:
+        if position and self._chance(0.12):
+            return {"go_to": self._random.choice(self._names[1 : position + 1])}
+        decision: Draft = {}
+        published = self._random.choice([0, 1, 1, 2] if position else [0, 1, 1, 2, 3])
+        if published:
+            names = [self._random.choice(self._channels) for _ in range(published)]
+            decision["publish"] = [{"channel": name, "value": 1} for name in names]
+        if self._chance(0.15):
+            decision["cancel"] = [self._other(position)]
+        return decision | self._outcome(position)
+
+    def _outcome(self, position: int) -> Draft:
+        later = self._names[position + 1 :]
+        if position == 0:
+            kinds = ["go_to", "many", "many"]
+        elif later:
+            kinds = ["dead", "dead", "graceful", "graceful", "force", "go_to", "go_to", "go_to", "many"]
+        else:
+            kinds = ["dead", "dead", "graceful", "graceful", "force"]
+        match self._random.choice(kinds):
+            case "go_to":
+                return {"go_to": self._random.choice(later)}
+            case "many":
+                return {"go_to_many": self._movements(later)}
+            case "graceful":
+                return {"graceful_complete": None}
+            case "force":
+                return {"force_complete": None}
+            case _:
+                return {"dead_end": True}
+
+    def _movements(self, later: list[str]) -> list[Any]:
+        """Two or three, or so many of one step."""
+        if self._chance(0.3):
+            count = self._random.randint(1, 3)
+            return [{"for_each": list(range(count)), "step": self._random.choice(later)}]
+        return [{"step": self._random.choice(later)} for _ in range(self._random.randint(2, 3))]
+
+    def _other(self, position: int) -> str:
+        """Mostly a later step; never the step itself."""
+        later = self._names[position + 1 :]
+        others = [name for name in self._names if name != self._names[position]]
+        return self._random.choice(later if later and self._chance(0.85) else others)
+
+    def _chance(self, probability: float) -> bool:
+        return self._random.random() < probability
