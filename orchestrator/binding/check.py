@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 import typing
@@ -109,12 +110,7 @@ def _positional_parameters(name: str, function: Callable[..., Any]) -> list[insp
 def _plan(method: Method, inputs: list[tuple[inspect.Parameter, Any]]) -> Converter | None:
     name = method.handler.name
     if len(inputs) > 1:
-        extra = ", ".join(f"`{parameter.name}`" for parameter, _ in inputs)
-        raise Unbindable(
-            MISFIT,
-            f"`{name}` takes {extra}; a handler takes one input, after the context if it wants one",
-            f"write {_SHAPES}; the first one is the context if it is named `ctx` or annotated `Context`",
-        )
+        raise _too_many(name, [parameter.name for parameter, _ in inputs])
     if not inputs:
         return None
     parameter, annotation = inputs[0]
@@ -128,6 +124,12 @@ def _plan(method: Method, inputs: list[tuple[inspect.Parameter, Any]]) -> Conver
         )
     if annotation is _EMPTY:
         return copy_json
+    if isinstance(annotation, str):
+        raise Unbindable(
+            MISFIT,
+            f"`{name}` takes `{parameter.name}: {annotation}`, which names nothing when the handler is called",
+            "import it outside of `if TYPE_CHECKING:`: the input is converted to it",
+        )
     try:
         return plan_input(annotation)
     except NotConvertible as error:
@@ -138,9 +140,38 @@ def _plan(method: Method, inputs: list[tuple[inspect.Parameter, Any]]) -> Conver
         ) from error
 
 
+def _too_many(name: str, parameters: list[str]) -> Unbindable:
+    extra = ", ".join(f"`{parameter}`" for parameter in parameters)
+    advice = f"write {_SHAPES}; the first one is the context if it is named `ctx` or annotated `Context`"
+    if parameters[0] == "self":
+        advice = f"a method is bound by an object: `service = Service()` and `service.{name.split('.')[-1]}`"
+    text = f"`{name}` takes {extra}; a handler takes one input, after the context if it wants one"
+    return Unbindable(MISFIT, text, advice)
+
+
 def _code_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function itself, or the `__call__` of an object."""
+    """The function itself, that of a partial, or the `__call__` of an object."""
+    while isinstance(function, functools.partial):
+        function = function.func
     return function if inspect.isroutine(function) else type(function).__call__
+
+
+def context_name(function: Callable[..., Any]) -> str:
+    """What a handler that takes the context calls it."""
+    return next(iter(inspect.signature(function).parameters))
+
+
+def annotations_of(function: Callable[..., Any]) -> tuple[Any, Any]:
+    """Types of the input and of the result of a handler; `inspect.Parameter.empty` or text where unknown."""
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())
+    types_found = [_resolve(function, parameter) for parameter in parameters]
+    if parameters and _is_context(parameters[0], types_found[0]):
+        del types_found[0]
+    returned = inspect.Parameter(
+        "returned", inspect.Parameter.POSITIONAL_ONLY, annotation=signature.return_annotation
+    )
+    return next(iter(types_found), _EMPTY), _resolve(function, returned)
 
 
 def _is_context(parameter: inspect.Parameter, annotation: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -50,10 +51,23 @@ class BoundHandler:
         self._convert = convert
         """None: the function takes no input."""
 
+    @property
+    def function(self) -> Callable[..., Any]:
+        return self._function
+
+    @property
+    def takes_context(self) -> bool:
+        return self._takes_context
+
+    @property
+    def takes_input(self) -> bool:
+        return self._convert is not None
+
     def invoke(self, snapshot: Snapshot, services: Services) -> Returned:
         """Call a plain function. What it raises passes through; see `failure_of`."""
         context = Context(self.method, snapshot, services) if self._takes_context else None
-        return self._conclude(context, self._function(*self._arguments(context, snapshot)))
+        returned = self._function(*self._arguments(context, snapshot))
+        return self._conclude(context, _run(returned) if type(returned) is CoroutineType else returned)
 
     async def async_invoke(self, snapshot: Snapshot, services: Services) -> Returned:
         """Call an `async def` function in the running loop."""
@@ -80,6 +94,20 @@ class BoundHandler:
         if isinstance(returned, HandlerWait):
             raise InvalidResult(f"{method.owner} returned a wait; only wait_for handlers wait")
         return Returned(_plain(method, returned), None, None, effects)
+
+
+def _run(coroutine: CoroutineType[Any, Any, Any]) -> object:
+    """The result of what a decorated `async def` returned through a plain wrapper.
+
+    In a thread that has a running loop it is handed on as it is, and refused with advice.
+    """
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    return coroutine
 
 
 def _demand_choice(method: Method, word: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path as FilePath
 from types import ModuleType
 
 from orchestrator.binding.check import UNKNOWN, BindingProblem, Unbindable, bind
+from orchestrator.binding.importing import Imported, import_module
 from orchestrator.binding.invoke import BoundHandler
 from orchestrator.binding.method import Method, MethodKind, methods_of
 from orchestrator.definition.model import Flow, Path
@@ -26,7 +26,7 @@ class Bindings:
         self._flow = flow
         self._handlers: dict[tuple[MethodKind, str], BoundHandler] = {}
         self._problems: list[BindingProblem] = []
-        self._modules: dict[str, ModuleType | Unbindable] = {}
+        self._imports: dict[str, Imported] = {}
         self._has_failed_modules = False
         make_importable(search_path)
         importlib.invalidate_caches()
@@ -37,6 +37,14 @@ class Bindings:
     def problems(self) -> list[BindingProblem]:
         """Everything that keeps handlers from being bound, in the order of the definition."""
         return list(self._problems)
+
+    def imports(self) -> dict[str, Imported]:
+        """What came of importing each module that the flow names."""
+        return dict(self._imports)
+
+    def handlers(self) -> Iterator[BoundHandler]:
+        """All that are bound, in the order of the definition."""
+        yield from self._handlers.values()
 
     def execute(self, step: str) -> BoundHandler:
         """The handler of a step's execute, or of the flow's on_timeout."""
@@ -97,19 +105,23 @@ class Bindings:
                 if ":" in name:
                     raise module
                 continue
-            found = getattr(module, attribute, _ABSENT)
+            found = _look_up(module, attribute)
             if found is not _ABSENT:
                 return found
             names |= _functions_of(module)
         places = " or ".join(f"`{module}`" for module in modules)
         match = nearest(attribute, names)
-        advice = f"did you mean `{match}`?" if match else f"write `def {attribute}(…)` there"
+        advice = f"did you mean `{match}`?" if match else _how_to_write(attribute)
         raise Unbindable(UNKNOWN, f"there is no function `{attribute}` in {places}", advice)
 
     def _module(self, name: str) -> ModuleType | Unbindable:
-        if name not in self._modules:
-            self._modules[name] = _import(name)
-        return self._modules[name]
+        if name not in self._imports:
+            self._imports[name] = import_module(name)
+        imported = self._imports[name]
+        if imported.module is not None:
+            return imported.module
+        assert imported.failure is not None
+        return Unbindable(UNKNOWN, imported.failure.message, imported.failure.advice)
 
 
 def make_importable(directories: Iterable[str | FilePath]) -> None:
@@ -119,41 +131,20 @@ def make_importable(directories: Iterable[str | FilePath]) -> None:
             sys.path.insert(0, directory)
 
 
-def _import(name: str) -> ModuleType | Unbindable:
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
-            advice = f"looked for {name.replace('.', '/')}.py; create it there"
-            return Unbindable(UNKNOWN, f"there is no module `{name}`", advice)
-        return _import_failed(name, error)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        return _import_failed(name, error)
+def _look_up(module: ModuleType, attribute: str) -> object:
+    """`name`, or `name.method`; what raises while it is looked up counts as absent."""
+    found: object = module
+    for part in attribute.split("."):
+        try:
+            found = getattr(found, part, _ABSENT)
+        except Exception:
+            return _ABSENT
+    return found
 
 
-def _import_failed(name: str, error: BaseException) -> Unbindable:
-    text = traceback.format_exception_only(error)[-1].strip().replace("\n", " ")
-    return Unbindable(UNKNOWN, f"importing `{name}` fails: {text}", _where(error))
-
-
-def _where(error: BaseException) -> str:
-    if isinstance(error, SyntaxError) and error.filename is not None:
-        return f"see {_relative(error.filename)}:{error.lineno}"
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if "importlib" not in frame.filename and frame.filename != __file__
-    ]
-    if not frames:
-        return "import it in a Python shell to see where"
-    return f"see {_relative(frames[-1].filename)}:{frames[-1].lineno}"
-
-
-def _relative(file: str) -> str:
-    path = FilePath(file)
-    return str(path.relative_to(FilePath.cwd())) if path.is_relative_to(FilePath.cwd()) else file
+def _how_to_write(attribute: str) -> str:
+    *owners, name = attribute.split(".")
+    return f"write `def {name}(…)` there" if not owners else f"write `{name}` into `{'.'.join(owners)}`"
 
 
 def _functions_of(module: ModuleType) -> set[str]:

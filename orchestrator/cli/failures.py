@@ -61,13 +61,18 @@ def _data_of(error: OrchestratorError) -> dict[str, Any]:
 
 def _text_of(error: OrchestratorError, is_json: bool) -> str:
     if isinstance(error, DefinitionInvalid) and error.problems:
-        return "\n".join([error.message, *(f"  {problem.concise()}" for problem in error.problems)])
+        return "\n".join([error.message, *(_problem_text(problem) for problem in error.problems)])
     if isinstance(error, Blocked) and "explanation" in error.data and not is_json:
         from orchestrator.engine.explain.text import explanation_as_text
 
         explanation = explanation_as_text(error.data["explanation"], painter(sys.stderr))
         return f"{error.data['flow_id']} stands still\n{explanation}"
     return error.message
+
+
+def _problem_text(problem: Any) -> str:
+    advice = f"\n    help: {problem.help}" if problem.help else ""
+    return f"  {problem.concise()}{advice}"
 
 
 def _usage_text(error: typer.TyperException) -> str:
