@@ -69,12 +69,14 @@ def bind(method: Method, function: object) -> BoundHandler:
     annotations = [_resolve(plain, parameter) for parameter in parameters]
     takes_context = bool(parameters) and _is_context(parameters[0], annotations[0])
     inputs = list(zip(parameters, annotations, strict=True))[1 if takes_context else 0 :]
+    is_async = inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(_code_of(plain))
     return BoundHandler(
         method,
         plain,
         takes_context=takes_context,
         convert=_plan(method, inputs),
-        is_async=inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(_code_of(plain)),
+        is_async=is_async,
+        hides_coroutine=not is_async and inspect.iscoroutinefunction(inspect.unwrap(_code_of(plain))),
     )
 
 

@@ -33,7 +33,7 @@ class Returned(Struct, frozen=True):
 class BoundHandler:
     """A function that the definition names, with its calling convention planned."""
 
-    __slots__ = ("_convert", "_function", "_takes_context", "is_async", "method")
+    __slots__ = ("_convert", "_function", "_hides_coroutine", "_takes_context", "is_async", "method")
 
     def __init__(
         self,
@@ -43,11 +43,14 @@ class BoundHandler:
         takes_context: bool,
         convert: Converter | None,
         is_async: bool,
+        hides_coroutine: bool = False,
     ) -> None:
         self.method = method
         self.is_async = is_async
         self._function = function
         self._takes_context = takes_context
+        self._hides_coroutine = hides_coroutine
+        """A plain function that wraps an `async def` one; it may return the coroutine or what came of it."""
         self._convert = convert
         """None: the function takes no input."""
 
@@ -67,7 +70,9 @@ class BoundHandler:
         """Call a plain function. What it raises passes through; see `failure_of`."""
         context = Context(self.method, snapshot, services) if self._takes_context else None
         returned = self._function(*self._arguments(context, snapshot))
-        return self._conclude(context, _run(returned) if type(returned) is CoroutineType else returned)
+        if self._hides_coroutine and isinstance(returned, CoroutineType):
+            returned = _run(returned)
+        return self._conclude(context, returned)
 
     async def async_invoke(self, snapshot: Snapshot, services: Services) -> Returned:
         """Call an `async def` function in the running loop."""
