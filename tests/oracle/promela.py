@@ -150,7 +150,7 @@ class _Translator:
             self._entry(self.flow.start),
         )
 
-    # --- Waits -----------------------------------------------------------------------------------------------
+    # --- Waits -----------------------------------------------------------------------------------------
 
     def _combinations(self, step: Step) -> Iterator[Combination]:
         wait = step.wait_for
@@ -201,7 +201,7 @@ class _Translator:
         sign, difference = found.groups()
         return self.fan_out + int(f"{sign or '+'}{difference or 0}")
 
-    # --- Places ----------------------------------------------------------------------------------------------
+    # --- Places ----------------------------------------------------------------------------------------
 
     def _waits(self, step: str) -> bool:
         wait = self.flow.steps[step].wait_for
@@ -216,7 +216,7 @@ class _Translator:
     def _entry(self, step: str) -> Place:
         return Place(step, None if self._waits(step) else 0)
 
-    # --- Events ----------------------------------------------------------------------------------------------
+    # --- Events ----------------------------------------------------------------------------------------
 
     def _transitions(self, places: Sequence[Place]) -> Iterator[Transition]:
         for place in places:
@@ -305,7 +305,7 @@ class _Translator:
             for place in self._places(name):
                 yield f"{place.name} = 0"
 
-    # --- Properties --------------------------------------------------------------------------------------------
+    # --- Properties ------------------------------------------------------------------------------------
 
     def _properties(self, places: Sequence[Place], protected: Sequence[str]) -> dict[str, str]:
         active = " + ".join(place.name for place in places)

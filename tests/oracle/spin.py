@@ -10,13 +10,22 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.oracle.promela import Model
 
 IS_THERE = shutil.which("spin") is not None and shutil.which("gcc") is not None
+_skipped = pytest.mark.skipif(not IS_THERE, reason="spin or gcc is absent")
 _OPTIONS = ["-O0", "-w", "-DBFS", "-DSAFETY", "-DNOREDUCE"]
 _SHORTEST = re.compile(r"assertion violated .*\(at depth (\d+)\)")
 State = tuple[int, ...]
+
+
+def needs_spin(test: Any) -> Any:
+    """Marks a test, and skips it where there is no spin."""
+    return pytest.mark.needs_spin(_skipped(test))
 
 
 @dataclass(frozen=True, slots=True)
