@@ -42,6 +42,29 @@ class Source:
         position, _, _ = self._find(path)
         return position
 
+    def parts(self, path: Path) -> tuple[str | int, ...]:
+        """The keys of the mapping, or the indexes of the list, that stands there; empty for anything else."""
+        _, node, is_exact = self._find(path)
+        if is_exact and isinstance(node, MappingNode):
+            return tuple(node.entries)
+        return tuple(range(len(node.items))) if is_exact and isinstance(node, ListNode) else ()
+
+    def plain_scalars(self) -> Iterator[tuple[str, Span, bool]]:
+        """Unquoted keys and values as written, each where it stands; True: it is a key."""
+        pending = [self._root] if self._root is not None else []
+        while pending:
+            node = pending.pop()
+            if isinstance(node, Scalar):
+                if not node.style:
+                    yield node.value, node.span, False
+            elif isinstance(node, ListNode):
+                pending.extend(node.items)
+            elif isinstance(node, MappingNode):
+                for name, (key, value) in node.entries.items():
+                    if key.end_line == key.line and key.end_column - key.column == len(name):
+                        yield name, key, True
+                    pending.append(value)
+
     def text_at(self, span: Span) -> str:
         """What stands there; line breaks as `\\n`."""
         lines = list(self.lines[span.line - 1 : span.end_line])
