@@ -1,4 +1,4 @@
-"""The reference table: ContractEditFlow with three edits, broken in many ways, and what each must be called."""
+"""The reference table: ContractEditFlow broken in many ways, and what each is to be called."""
 
 from __future__ import annotations
 
