@@ -63,6 +63,11 @@ def read_rehearsals(path: str | FilePath) -> Parsed:
         reason = error.strerror if isinstance(error, OSError) else "this is not UTF-8"
         problem = Problem("YML013", f"the file cannot be read: {reason}", str(path), Span(1, 1, 1, 1))
         return Parsed(None, [problem])
+    return parse_rehearsals(text, path)
+
+
+def parse_rehearsals(text: str, path: FilePath) -> Parsed:
+    """The same of a text that is to stand at `path`."""
     source, node, problems = read_document(text, str(path))
     if problems:
         return Parsed(None, problems)

@@ -1,0 +1,112 @@
+"""Find data with which a run goes as a storyline tells: attempts, each changing what led the last astray."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+
+from orchestrator.definition.durations import parse_duration
+from orchestrator.definition.model import Flow, TimerCondition
+from orchestrator.definition.values import Literal
+from orchestrator.simulate.directing import Director, Mishap, Slot, Take
+from orchestrator.simulate.flows import FlowSource
+from orchestrator.simulate.samples import Samples
+from orchestrator.simulate.storyline import Storyline
+
+ATTEMPTS = 400
+SECONDS = 2.0
+_TICK = timedelta(seconds=1)
+_SHORT_TICK = timedelta(milliseconds=1)
+"""For flows with timers shorter than the story."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retelling:
+    """`take` None: `reason` says why there is none."""
+
+    take: Take | None
+    reason: str = ""
+    attempt_count: int = 0
+
+
+def retell(
+    flow: Flow,
+    story: Storyline,
+    flows: FlowSource,
+    *,
+    attempts: int = ATTEMPTS,
+    seconds: float = SECONDS,
+) -> Retelling:
+    """By name first, then by order: the engine may serve alike executions in another order."""
+    samples = Samples(flow, story.sizes())
+    tick = _tick_of(flow, len(story.beats))
+    searches = [_Search(flow, story, flows, samples, tick, goes_by_name) for goes_by_name in (True, False)]
+    ends_at = time.monotonic() + seconds
+    for count in range(1, attempts + 1):
+        search = searches[count % 2 - 1]
+        take = search.try_next()
+        if take is not None:
+            return Retelling(take, attempt_count=count)
+        if time.monotonic() > ends_at or not any(each.is_going_on for each in searches):
+            break
+    return Retelling(None, searches[0].reason, count)
+
+
+class _Search:
+    """Best first: the fewest changes of data."""
+
+    def __init__(
+        self,
+        flow: Flow,
+        story: Storyline,
+        flows: FlowSource,
+        samples: Samples,
+        tick: timedelta,
+        goes_by_name: bool,
+    ) -> None:
+        self._stage = (flow, story, flows, samples)
+        self._tick = tick
+        self._goes_by_name = goes_by_name
+        self.reason = ""
+        """Why the first attempt went astray."""
+        self._heap: list[tuple[int, int, dict[Slot, int]]] = [(0, 0, {})]
+        self._known: set[frozenset[tuple[Slot, int]]] = {frozenset()}
+
+    @property
+    def is_going_on(self) -> bool:
+        return bool(self._heap)
+
+    def try_next(self) -> Take | None:
+        if not self._heap:
+            return None
+        cost, _, picks = heapq.heappop(self._heap)
+        try:
+            return self._attempt(picks)
+        except Mishap as mishap:
+            self.reason = self.reason or mishap.reason
+            for distance, slot in enumerate(dict.fromkeys(mishap.slots), start=1):
+                changed = {**picks, slot: picks.get(slot, 0) + 1}
+                key = frozenset(changed.items())
+                if key not in self._known:
+                    self._known.add(key)
+                    heapq.heappush(self._heap, (cost + distance, len(self._known), changed))
+        return None
+
+    def _attempt(self, picks: dict[Slot, int]) -> Take:
+        director = Director(*self._stage, picks, tick=self._tick, goes_by_name=self._goes_by_name)
+        return director.play()
+
+
+def _tick_of(flow: Flow, beat_count: int) -> timedelta:
+    """So short that no timer of the flow comes before the story is told."""
+    spans = [timeout.after for timeout in (flow.timeout,) if timeout is not None]
+    for step in flow.steps.values():
+        if step.execute is not None:
+            spans.append(step.execute.timeout)
+        conditions = step.wait_for.conditions if step.wait_for is not None else ()
+        timers = [each.after for each in conditions if isinstance(each, TimerCondition)]
+        spans += [parse_duration(after.value) for after in timers if isinstance(after, Literal)]
+    is_short = any(span <= _TICK * (beat_count + 2) for span in spans)
+    return _SHORT_TICK if is_short else _TICK
