@@ -85,6 +85,7 @@ class Problem:
     fix: Fix | None = None
     trace: tuple[TraceStep, ...] = field(default=())
     """In the order of the events."""
+    trace_title: str = "trace"
     notes: tuple[str, ...] = field(default=())
     """Further lines of the report, below the trace: who is stuck, how to replay it."""
 
@@ -140,9 +141,25 @@ def _render_frame(problem: Problem, source: Source | None, has_colour: bool) -> 
             if underline:
                 style = problem.severity if mark == "^" else "bar"
                 lines.append(f"{' ' * gutter} {bar} {paint(underline, style)}")
+    sign = f"{' ' * gutter} {paint('=', 'bar')}"
+    if problem.trace:
+        lines.append(f"{sign} {problem.trace_title}:")
+        lines += [f"{' ' * gutter}{line}" for line in _trace_lines(problem.trace)]
+    for note in problem.notes:
+        first, *others = note.split("\n")
+        lines += [f"{sign} {first}", *(f"{' ' * gutter}     {other}" for other in others)]
     if problem.help:
-        lines.append(f"{' ' * gutter} {paint('=', 'bar')} help: {problem.help}")
+        lines.append(f"{sign} help: {problem.help}")
     return "\n".join(lines)
+
+
+def _trace_lines(trace: Sequence[TraceStep]) -> list[str]:
+    """Numbered, the threads in a column of their own."""
+    digits, width = len(str(len(trace))), max(_cells(step.thread) for step in trace)
+    return [
+        f"     {number:>{digits}} {step.thread}{' ' * (width - _cells(step.thread))}  {step.text}".rstrip()
+        for number, step in enumerate(trace, start=1)
+    ]
 
 
 def _lines_shown(marks: Sequence[tuple[Span, str, str]], line_count: int) -> list[int]:
