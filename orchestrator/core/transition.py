@@ -62,8 +62,11 @@ from orchestrator.errors import InvalidValue, NotActive
 __all__ = ["decide", "evolve"]
 
 
-def decide(flow: Flow, run: Run, event: Event) -> list[Change]:
+def decide(flow: Flow, run: Run, event: Event, *, settles: bool = True) -> list[Change]:
     """What `event` changes in `run`. Reads only; costs in proportion to the changes.
+
+    `settles` False: the event alone, without the waits that it ends and the completion that follows;
+    for readers that look at these one by one.
 
     Raises Refused (InvalidValue, NotExternal, ChannelFull, …), NotFound or NotActive for client events.
     """
@@ -73,7 +76,10 @@ def decide(flow: Flow, run: Run, event: Event) -> list[Change]:
     except MethodFails as fails:
         draft = Draft(flow, run, event.at)  # a failed attempt leaves no trace (rule 48)
         _fail_attempt(draft, event, fails.failure)
-    _settle(draft)
+    if settles:
+        _settle(draft)
+    elif draft.is_open:
+        draft.rounds.flush()
     return draft.changes
 
 

@@ -339,13 +339,22 @@ def find_win(wait: Wait, at: datetime, queue_size: QueueSize, find_round: FindRo
     fired = fired_timers(wait, at)
     if not wait.groups:
         return Win((), fired, {})
-    for group in wait.groups:
-        if not all(_holds(wait.conditions[index], index in fired, find_round) for index in group):
-            continue
-        counts = _allocate(wait, group, queue_size)
-        if counts is not None:
-            return Win(group, fired, counts)
-    return None
+    wins = (win_of(wait, group, fired, queue_size, find_round) for group in wait.groups)
+    return next((win for win in wins if win is not None), None)
+
+
+def win_of(
+    wait: Wait,
+    group: tuple[int, ...],
+    fired: tuple[int, ...],
+    queue_size: QueueSize,
+    find_round: FindRound,
+) -> Win | None:
+    """What this candidate consumes; None: it does not hold."""
+    if not all(_holds(wait.conditions[index], index in fired, find_round) for index in group):
+        return None
+    counts = _allocate(wait, group, queue_size)
+    return None if counts is None else Win(group, fired, counts)
 
 
 def _holds(condition: PendingCondition, has_fired: bool, find_round: FindRound) -> bool:

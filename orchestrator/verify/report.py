@@ -29,6 +29,8 @@ class EventKind(StrEnum):
     WAIT_FOR_FAILED = "wait_for_failed"
     SATISFIED = "satisfied"
     """A wait is over: the conditions `conditions` won."""
+    CHILD_CLOSED = "child_closed"
+    """The run that a subflow condition waits for has closed."""
     DECIDED = "decided"
     """Execute succeeded (or there is none) and decision `decision` was taken."""
     FAILED = "failed"

@@ -1,0 +1,112 @@
+"""The state space of a definition, breadth first: the first way found to a state is a shortest one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from orchestrator.verify.report import Guess
+from orchestrator.verify.state import Outcome, State
+from orchestrator.verify.transitions import Transitions, follow
+
+Progress = Callable[[int], None]
+"""Told now and then how many states there are."""
+
+
+@dataclass(slots=True)
+class Graph:
+    """All states found, by number. `edges[n]` are the ways out of state n; a state not expanded has none."""
+
+    transitions: Transitions
+    states: list[State] = field(default_factory=list)
+    edges: list[list[tuple[Outcome, int]]] = field(default_factory=list)
+    parents: list[tuple[int, Outcome] | None] = field(default_factory=list)
+    initial: dict[int, tuple[Guess, ...]] = field(default_factory=dict)
+    is_complete: bool = True
+    """False: the budget was spent before every state was expanded."""
+    pumped: list[tuple[int, int]] = field(default_factory=list)
+    """(state, the ancestor that it repeats with more in it): what happened between can happen for ever."""
+
+    def path_to(self, number: int) -> list[tuple[int, Outcome]]:
+        """The shortest way: (state before, what happened)."""
+        found: list[tuple[int, Outcome]] = []
+        parent = self.parents[number]
+        while parent is not None:
+            found.append(parent)
+            parent = self.parents[parent[0]]
+        return found[::-1]
+
+    def depth(self, number: int) -> int:
+        return len(self.path_to(number))
+
+
+def explore(transitions: Transitions, max_states: int, progress: Progress | None = None) -> Graph:
+    """Breadth first until nothing is new or there are `max_states` states."""
+    graph = Graph(transitions)
+    numbers: dict[State, int] = {}
+
+    def add(state: State, parent: tuple[int, Outcome] | None) -> int:
+        number = numbers.get(state)
+        if number is None:
+            number = numbers[state] = len(graph.states)
+            graph.states.append(state)
+            graph.edges.append([])
+            graph.parents.append(parent)
+        return number
+
+    for state, guesses in transitions.initial():
+        graph.initial[add(state, None)] = guesses
+    position = 0
+    while position < len(graph.states):
+        if len(graph.states) >= max_states:
+            graph.is_complete = False
+            break
+        state = graph.states[position]
+        if state.is_running and not _is_pumped(graph, position):
+            edges = graph.edges[position]
+            for outcome in transitions.outcomes(state):
+                edges.append((outcome, add(follow(state, outcome), (position, outcome))))
+        position += 1
+        if progress is not None and position % 1000 == 0:
+            progress(len(graph.states))
+    return graph
+
+
+_CROWD = 8
+"""From so many messages or executions of a kind on, growth is looked for."""
+
+
+def _is_pumped(graph: Graph, number: int) -> bool:
+    """Does the state repeat an ancestor with more messages or executions in it? Then it is not followed further."""
+    state = graph.states[number]
+    if not _is_crowded(state, graph.transitions):
+        return False
+    for before in _ancestors(graph, number):
+        if _covers(state, graph.states[before]):
+            graph.pumped.append((number, before))
+            return True
+    return False
+
+
+def _is_crowded(state: State, transitions: Transitions) -> bool:
+    limit = transitions.crowd + _CROWD
+    return any(count > limit for _, count in state.queues) or sum(count for _, count in state.marking) > limit
+
+
+def _ancestors(graph: Graph, number: int) -> Iterator[int]:
+    parent = graph.parents[number]
+    while parent is not None:
+        yield parent[0]
+        parent = graph.parents[parent[0]]
+
+
+def _covers(state: State, before: State) -> bool:
+    """More of something, no less of anything, and the rest the same: the way between can be repeated."""
+    if state[2:] != before[2:]:
+        return False
+    return _at_least(state.marking, before.marking) and _at_least(state.queues, before.queues)
+
+
+def _at_least(counts: tuple[tuple[int, int], ...], before: tuple[tuple[int, int], ...]) -> bool:
+    have = dict(counts)
+    return all(have.get(number, 0) >= count for number, count in before)
