@@ -1,0 +1,142 @@
+"""Critical sections of a flow: which channels carry tokens, who holds them, and where that goes wrong.
+
+A section is not written down; it is seen from how a channel is used (or from `conserved` under `verify`).
+The rules and the verifier share what is found. Linear in the size of the flow for each channel of tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orchestrator.definition.model import Channel, Delivery, Flow
+from orchestrator.definition.values import Literal
+from orchestrator.graph.counts import Count
+from orchestrator.graph.crowds import Ways
+from orchestrator.graph.discipline import doubts_of, find_violations
+from orchestrator.graph.lineages import Lineages, Spot
+from orchestrator.graph.section import Evidence, Place, Section
+from orchestrator.graph.seeding import Held, Seed, most_seeded
+from orchestrator.graph.usage import Usage, reads_messages, usages
+
+
+def sections(flow: Flow) -> tuple[Section, ...]:
+    """Of every channel that carries tokens, in the order declared."""
+    conserved = {item.get("conserved") for item in flow.verify.get("properties", ())}
+    ways: Ways | None = None
+    found = []
+    for name, usage in usages(flow).items():
+        is_declared = name in conserved
+        if not usage.takers or not (is_declared or _may_be_tokens(flow.channels[name], usage)):
+            continue
+        ways = ways or Ways(flow)
+        if is_declared or _can_come_back(usage, ways):
+            section = _section(flow, name, usage, ways, is_declared=is_declared)
+            found += [section] if section is not None else []
+    return tuple(found)
+
+
+def _may_be_tokens(channel: Channel, usage: Usage) -> bool:
+    """Cheap: the messages come from inside, and each is taken alone."""
+    is_plain = not channel.is_external and not channel.is_map and channel.delivery is Delivery.QUEUED
+    return is_plain and all(taker.takes_one for taker in usage.takers)
+
+
+def _can_come_back(usage: Usage, ways: Ways) -> bool:
+    """Whether who takes a message can publish one afterwards."""
+    after = ways.reached_from(taker.step for taker in usage.takers)
+    return any(publisher.step in after for publisher in usage.publishers)
+
+
+def _section(flow: Flow, name: str, usage: Usage, ways: Ways, *, is_declared: bool) -> Section | None:
+    seeds = _seeds(Lineages(flow, name, None), ways)
+    capacity = _capacity(flow.channels[name], seeds)
+    lineages = Lineages(flow, name, capacity)
+    visits = lineages.visits.values()
+    releases = _places((visit.spot, count) for visit in visits for count in visit.releases)
+    if not releases and not is_declared:
+        return None
+    members = _held((visit.spot.step, held) for visit in visits for held in visit.executing)
+    held_on_entry = _held((spot.step, spot.held) for spot in lineages.visits)
+    evidence = Evidence.DECLARED if is_declared else _evidence(flow, usage, seeds, ways)
+    held = Held(flow, name, capacity, usage, lineages, ways, members, held_on_entry)
+    findings, seeds = find_violations(held, seeds)
+    return Section(
+        channel=name,
+        evidence=evidence,
+        capacity=capacity,
+        seeded=_seeded(seeds),
+        entries=_places((visit.spot, count) for visit in visits for count in visit.takes),
+        members=members,
+        held_on_entry=held_on_entry,
+        releases=releases,
+        seeds=tuple(Place(seed.step, seed.count.path, seed.count.maximum or 0) for seed in seeds),
+        findings=findings,
+        doubts=doubts_of(held, seeds),
+    )
+
+
+def _seeds(lineages: Lineages, ways: Ways) -> list[Seed]:
+    """Publishes of branches that never took a token, each once."""
+    found: dict[tuple[object, ...], Seed] = {}
+    for visit in lineages.visits.values():
+        for number, count in visit.seeds:
+            step = visit.spot.step
+            key = (step, number, count.path)
+            if key not in found:
+                is_repeated = _is_on_a_cycle(lineages, visit.spot) or ways.is_crowded([step])
+                found[key] = Seed(step, number, count, is_repeated)
+    return list(found.values())
+
+
+def _is_on_a_cycle(lineages: Lineages, spot: Spot) -> bool:
+    seen: set[Spot] = set()
+    left = [spot]
+    while left:
+        visit = lineages.visits.get(left.pop())
+        for move in visit.moves if visit is not None else ():
+            if move.target == spot:
+                return True
+            if move.target not in seen:
+                seen.add(move.target)
+                left.append(move.target)
+    return False
+
+
+def _capacity(channel: Channel, seeds: list[Seed]) -> int:
+    """What is declared; the size of a list that is seeded from on purpose; else one."""
+    if channel.capacity is not None:
+        return max(1, channel.capacity)
+    repeated = [seed.count.maximum for seed in seeds if seed.count.is_exact and (seed.count.maximum or 0) > 1]
+    return sum(size or 0 for size in repeated) or 1
+
+
+def _seeded(seeds: list[Seed]) -> int | None:
+    if any(seed.is_repeated or not seed.count.is_exact for seed in seeds):
+        return None
+    return most_seeded(seeds)
+
+
+def _evidence(flow: Flow, usage: Usage, seeds: list[Seed], ways: Ways) -> Evidence:
+    """Tokens carry nothing, are seeded once by a step, and several branches compete for them."""
+    effects = [publisher.effect for publisher in usage.publishers if publisher.effect is not None]
+    is_blank = all(isinstance(effect.value, Literal) for effect in effects)
+    is_blank = is_blank and len({effect.value.text for effect in effects}) <= 1
+    is_read = any(reads_messages(flow.steps[t.step], t.condition.id) for t in usage.takers)
+    is_seeded_once = not any(seed.is_repeated for seed in seeds) if seeds else not usage.outsiders
+    is_strong = is_blank and not is_read and is_seeded_once
+    is_strong = is_strong and ways.is_crowded({taker.step for taker in usage.takers})
+    return Evidence.STRONG if is_strong else Evidence.WEAK
+
+
+def _places(found: Iterable[tuple[Spot, Count]]) -> tuple[Place, ...]:
+    places = (Place(spot.step, count.path, count.minimum) for spot, count in found)
+    return tuple(dict.fromkeys(places))
+
+
+def _held(found: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """The most tokens held, of steps that hold any."""
+    most: dict[str, int] = {}
+    for step, held in found:
+        if held > 0:
+            most[step] = max(held, most.get(step, 0))
+    return most
