@@ -120,7 +120,6 @@ def _evidence(flow: Flow, usage: Usage, seeds: list[Seed], ways: Ways) -> Eviden
     """Tokens carry nothing, are seeded once by a step, and several branches compete for them."""
     effects = [publisher.effect for publisher in usage.publishers if publisher.effect is not None]
     is_blank = all(isinstance(effect.value, Literal) for effect in effects)
-    is_blank = is_blank and len({effect.value.text for effect in effects}) <= 1
     is_read = any(reads_messages(flow.steps[t.step], t.condition.id) for t in usage.takers)
     is_seeded_once = not any(seed.is_repeated for seed in seeds) if seeds else not usage.outsiders
     is_strong = is_blank and not is_read and is_seeded_once
