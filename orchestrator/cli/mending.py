@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orchestrator.cli.settings import Selection
+from orchestrator.cli.lint_settings import Selection
 from orchestrator.cli.terminal import note
 from orchestrator.definition.problem import Problem
 from orchestrator.errors import UsageError

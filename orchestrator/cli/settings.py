@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from orchestrator.errors import UsageError
 
@@ -36,7 +36,7 @@ def resolve_settings(
     directory: Path | None = None,
 ) -> Settings:
     environment = os.environ if environment is None else environment
-    configured = _read_pyproject(Path.cwd() if directory is None else directory)
+    configured = read_pyproject(Path.cwd() if directory is None else directory)
     named = list(flows or ()) or _split(environment.get("ORCHESTRATOR_FLOWS")) or _listed(configured)
     db = db or environment.get("ORCHESTRATOR_DB") or _configured_url(configured, "db") or DEFAULT_DB
     return Settings(
@@ -47,38 +47,6 @@ def resolve_settings(
         or _configured_url(configured, "attribute_store"),
         retention=environment.get("ORCHESTRATOR_RETENTION") or _configured_retention(configured),
     )
-
-
-class Selection(NamedTuple):
-    """Codes, families or names of problems. Nothing selected is everything."""
-
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-
-
-def resolve_selection(
-    select: Sequence[str] | None, ignore: Sequence[str] | None, *, directory: Path | None = None
-) -> Selection:
-    """Flags, else `select` and `ignore` of `[tool.orchestrator.lint]` in pyproject.toml."""
-    configured = _read_pyproject(Path.cwd() if directory is None else directory).get("lint", {})
-    if not isinstance(configured, dict):
-        raise UsageError("pyproject.toml: [tool.orchestrator.lint] must be a table")
-    unknown = sorted(set(configured) - {"select", "ignore"})
-    if unknown:
-        raise UsageError(
-            f"pyproject.toml: [tool.orchestrator.lint] has no `{unknown[0]}`; it knows `select` and `ignore`"
-        )
-    return Selection(
-        tuple(select or _listed_codes(configured, "select")),
-        tuple(ignore or _listed_codes(configured, "ignore")),
-    )
-
-
-def _listed_codes(configured: Mapping[str, Any], key: str) -> list[str]:
-    codes = configured.get(key, [])
-    if isinstance(codes, list) and all(isinstance(code, str) for code in codes):
-        return codes
-    raise UsageError(f"pyproject.toml: [tool.orchestrator.lint] {key} must be a list of codes")
 
 
 def check_url(url: str) -> str:
@@ -94,7 +62,8 @@ def _split(paths: str | None) -> list[str]:
     return [path for path in (paths or "").split(os.pathsep) if path]
 
 
-def _read_pyproject(directory: Path) -> Mapping[str, Any]:
+def read_pyproject(directory: Path) -> Mapping[str, Any]:
+    """The table `[tool.orchestrator]`; empty where there is none."""
     path = directory / "pyproject.toml"
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -54,14 +55,25 @@ def read_file(path: str | Path, shown_path: str | None = None) -> tuple[Flow | N
 
 
 def find_files(paths: Iterable[str | Path]) -> list[Path]:
-    """Files as given, and every `*.flow.yaml` under directories, in a fixed order, each once."""
+    """Files as given, and every `*.flow.yaml` under directories, in a fixed order, each once.
+
+    Hidden directories below them (`.venv`, `.git`) are passed over.
+    """
     found: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_dir():
-            found.update(dict.fromkeys(sorted(path.rglob("*" + SUFFIX))))
+            found.update(dict.fromkeys(_files_under(path)))
         else:
             found[path] = None
     return list(found)
+
+
+def _files_under(directory: Path) -> list[Path]:
+    found = []
+    for place, names, file_names in os.walk(directory):
+        names[:] = [name for name in names if not name.startswith(".")]
+        found += [Path(place, name) for name in file_names if name.endswith(SUFFIX)]
+    return sorted(found)
 
 
 class Catalogue:
@@ -130,22 +142,20 @@ class Catalogue:
             return []
         if Path(twin.source.path).resolve() == Path(flow.source.path).resolve():
             return []
-        return [twin_problem(flow, twin)]
+        span, first = (each.locate(("flow",)).value for each in (flow.source, twin.source))
+        return [twin_problem(flow.name, flow.source.path, span, twin.source.path, first)]
 
 
-def twin_problem(flow: Flow, twin: Flow) -> Problem:
-    assert flow.source is not None and twin.source is not None
-    span = flow.source.locate(("flow",)).value
-    first = LabelledSpan(twin.source.path, twin.source.locate(("flow",)).value, "first declared here")
-    message = f"flow type `{flow.name}` is already declared in {twin.source.path}"
+def twin_problem(name: str, path: str, span: Span, first_path: str, first: Span) -> Problem:
+    """A flow type declared in two files; `span` and `first` are where they name it."""
     return Problem(
         "NAM008",
-        message,
-        flow.source.path,
+        f"flow type `{name}` is already declared in {first_path}",
+        path,
         span,
         help="flow types are unique in a catalogue",
-        flow=flow.name,
-        spans=(first,),
+        flow=name,
+        spans=(LabelledSpan(first_path, first, "first declared here"),),
     )
 
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
-from orchestrator.definition.catalogue import SUFFIX, find_files, read_file, twin_problem
+from orchestrator.definition.catalogue import read_file, twin_problem
+from orchestrator.definition.codes import CODES
 from orchestrator.definition.executable import check_executable
 from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse
-from orchestrator.definition.problem import Problem, sort_key
-from orchestrator.errors import UsageError
+from orchestrator.definition.problem import Problem, Span, sort_key
+from orchestrator.lint.crew import each
 from orchestrator.lint.facts import Facts
+from orchestrator.lint.files import STANDARD_INPUT as STANDARD_INPUT
+from orchestrator.lint.files import STDIN as STDIN
+from orchestrator.lint.files import listed_files as listed_files
+from orchestrator.lint.files import shown_path as shown_path
 from orchestrator.lint.rules import all_rules
 from orchestrator.lint.suppression import not_looked_for, suppress
 
-STANDARD_INPUT = "-"
-STDIN = "<stdin>"
-"""Its path in problems."""
+Tell: TypeAlias = Callable[[str], None]
+"""Called with each file's path when it has been looked at."""
 
 
 def lint_paths(paths: Iterable[str | Path], *, has_handlers: bool = False) -> list[Problem]:
@@ -27,20 +34,64 @@ def lint_paths(paths: Iterable[str | Path], *, has_handlers: bool = False) -> li
     `-` is standard input. With `has_handlers` the handlers are imported and checked too.
     A directory without flows is a usage error.
     """
+    return lint_files(listed_files(paths), has_handlers=has_handlers)
+
+
+def lint_files(
+    files: Sequence[Path], *, has_handlers: bool = False, tell: Tell | None = None
+) -> list[Problem]:
+    """The problems of these files. Many are shared among processes, unless handlers are to be imported."""
+    look = partial(_look, has_handlers=has_handlers)
     problems: list[Problem] = []
-    flows: list[Flow] = []
-    unchecked = not_looked_for(has_handlers=has_handlers)
-    for file in listed_files(paths):
-        flow, found, text = _read(file)
-        if flow is not None:
-            found = [*found, *check_flow(flow)]
-            if has_handlers:
-                found += check_handlers(flow)
-            twin = next((other for other in flows if other.name == flow.name), None)
-            found += [twin_problem(flow, twin)] if twin is not None else []
-            flows.append(flow)
-        problems += suppress(found, text, shown_path(file), unchecked=unchecked)
+    declared: dict[str, Declared] = {}
+    for looked in each(look, files, worker_count=1 if has_handlers else None):
+        problems += looked.problems
+        if looked.declared is not None:
+            problems += _twin_problems(looked.declared, declared)
+        if tell is not None:
+            tell(looked.path)
     return sorted(problems, key=sort_key)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The flow type that a file declares, and where."""
+
+    name: str
+    path: str
+    span: Span
+    text: str
+    """Of the file, with its suppressions."""
+
+
+@dataclass(frozen=True)
+class Looked:
+    path: str
+    problems: list[Problem]
+    declared: Declared | None
+
+
+def _look(file: Path, *, has_handlers: bool) -> Looked:
+    """One file by itself."""
+    flow, found, text = _read(file)
+    path, declared = shown_path(file), None
+    if flow is not None:
+        found = [*found, *check_flow(flow)]
+        if has_handlers:
+            found += check_handlers(flow)
+        assert flow.source is not None
+        declared = Declared(flow.name, path, flow.source.locate(("flow",)).value, text)
+    unchecked = not_looked_for(has_handlers=has_handlers)
+    return Looked(path, suppress(found, text, path, unchecked=unchecked), declared)
+
+
+def _twin_problems(declared: Declared, before: dict[str, Declared]) -> list[Problem]:
+    """Whether the flow type is one of `before`, where it is put otherwise."""
+    twin = before.setdefault(declared.name, declared)
+    if twin is declared:
+        return []
+    found = twin_problem(declared.name, declared.path, declared.span, twin.path, twin.span)
+    return suppress([found], declared.text, declared.path, unchecked=CODES)
 
 
 def lint_text(text: str, path: str = STDIN) -> list[Problem]:
@@ -54,25 +105,6 @@ def check_flow(flow: Flow) -> list[Problem]:
     """What the rules find in a definition that the loader accepts."""
     facts = Facts(flow)
     return [*check_executable(flow), *(problem for rule in all_rules() for problem in rule(facts))]
-
-
-def listed_files(paths: Iterable[str | Path]) -> list[Path]:
-    """The files to look at, in their order."""
-    paths = list(paths)
-    for path in paths:
-        if Path(path).is_dir() and not find_files([path]):
-            raise UsageError(f"there is no *{SUFFIX} under {path}")
-    return find_files(paths)
-
-
-def shown_path(path: Path) -> str:
-    """As seen from the working directory, where the file is below it."""
-    if str(path) == STANDARD_INPUT:
-        return STDIN
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
 
 
 def check_handlers(flow: Flow) -> list[Problem]:

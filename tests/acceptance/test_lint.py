@@ -106,7 +106,37 @@ def test_a_project_selects_and_ignores_in_pyproject(bench: Place) -> None:
     bench.write("pyproject.toml", "[tool.orchestrator.lint]\nselcet = []\n")
     done = bench.type("lint", "flows/")
     assert done.code == 2
-    assert "has no `selcet`" in done.stderr
+    assert "there is no key `selcet`; did you mean `select`?" in done.stderr
+
+
+def test_a_baseline_accepts_what_is_there_and_no_more(bench: Place) -> None:
+    written = bench.type("lint", "flows/", "--write-baseline")
+    assert (written.code, written.stdout) == (0, "")
+    assert "2 problems accepted in lint-baseline.json; use it with --baseline" in written.stderr
+    done = bench.type("lint", "flows/", "--baseline", "lint-baseline.json")
+    assert (done.code, done.stdout) == (0, "")
+    assert "2 problems accepted in lint-baseline.json" in done.stderr
+    bench.write("pyproject.toml", '[tool.orchestrator.lint]\nbaseline = "lint-baseline.json"\n')
+    bench.write("flows/mendable.flow.yaml", MENDED + "    nope: 1\n")
+    done = bench.type("lint", "flows/", "--format", "concise")
+    assert done.code == 1
+    assert [line.split()[1] for line in done.stdout.splitlines()] == ["SCH001"]
+    assert "1 entry is no longer needed (EXP002 in flows/mendable.flow.yaml)" in done.stderr
+    assert bench.type("lint", "flows/", "--baseline", "none.json").code == 2
+
+
+def test_infos_are_shown_when_they_are_asked_for(place: Place) -> None:
+    place.write("flows/old.flow.yaml", "flow: Old\ntimeout: 1 hour  # lint: ignore[SCH004]\n")
+    assert place.type("lint", "flows/old.flow.yaml").stdout == ""
+    for asked in (["--preset", "strict"], ["--select", "MET002"], ["--fail-on", "info"]):
+        assert "MET002" in place.type("lint", "flows/old.flow.yaml", *asked).stdout
+
+
+def test_a_path_that_is_not_there_is_a_usage_error(bench: Place) -> None:
+    done = bench.type("lint", "flows/mendible.flow.yaml")
+    assert (done.code, done.stdout) == (2, "")
+    assert "did you mean `flows/mendable.flow.yaml`?" in done.stderr
+    assert bench.type("lint", "flows/**/men*.flow.yaml").code == 1
 
 
 def test_a_suppression_without_use_fails_a_strict_look(place: Place) -> None:

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from orchestrator.definition.problem import Problem
-    from orchestrator.definition.source import Source
 
 
 class Report(StrEnum):
@@ -30,9 +24,15 @@ class Severity(StrEnum):
     INFO = "info"
 
 
+class Preset(StrEnum):
+    RECOMMENDED = "recommended"
+    STRICT = "strict"
+    SYNTAX = "syntax"
+
+
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(metavar="PATH", help="Files or directories with *.flow.yaml; - is standard input."),
+    typer.Argument(metavar="PATH", help="Files, directories or globs of *.flow.yaml; - is standard input."),
 ]
 Format = Annotated[Report, typer.Option("--format", help="How problems are printed.")]
 Select = Annotated[
@@ -42,6 +42,19 @@ Select = Annotated[
 Ignore = Annotated[
     list[str] | None,
     typer.Option("--ignore", metavar="CODE", help="Not these codes or families; may be repeated."),
+]
+Chosen = Annotated[
+    Preset | None,
+    typer.Option(
+        "--preset", help="recommended: errors and warnings; strict: infos too; syntax: shape and names only."
+    ),
+]
+Accepted = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="FILE", help="Report only problems that this file does not accept."),
+]
+Accept = Annotated[
+    bool, typer.Option("--write-baseline", help="Accept all present problems: write them to the baseline.")
 ]
 FailOn = Annotated[Severity, typer.Option("--fail-on", help="Exit 1 from this severity on.")]
 Strict = Annotated[bool, typer.Option("--strict", help="The same as --fail-on warning.")]
@@ -65,89 +78,49 @@ def lint(
     report: Format = Report.TEXT,
     select: Select = None,
     ignore: Ignore = None,
+    preset: Chosen = None,
     fail_on: FailOn = Severity.ERROR,
     strict: Strict = False,
     handlers: Handlers = False,
     fix: Repair = False,
     unsafe_fixes: Unsafe = False,
     diff: Diff = False,
+    baseline: Accepted = None,
+    write_baseline: Accept = False,
     explain: Explain = None,
 ) -> int:
     """Find mistakes: exit 0 none, 1 problems, 2 usage."""
+    from dataclasses import replace
+
+    from orchestrator.cli.lint_settings import resolve_lint_settings
+    from orchestrator.cli.linting import Linting
     from orchestrator.cli.mending import Mending
-    from orchestrator.cli.settings import resolve_selection
-    from orchestrator.cli.terminal import note
     from orchestrator.errors import UsageError
-    from orchestrator.lint.selection import is_failing, select_problems
+    from orchestrator.lint.selection import is_failing
 
     if explain is not None:
         explain_code(explain)
         return 0
     if not paths:
         raise UsageError("name the files or directories to look at: orchestrator lint flows/")
-    selection = resolve_selection(select, ignore)
-    mending = Mending(paths, selection, allows_unsafe=unsafe_fixes)
+    least = (Severity.WARNING if strict else fail_on).value
+    chosen = preset.value if preset else None
+    settings = resolve_lint_settings(select, ignore, preset=chosen, fail_on=least)
+    settings = replace(settings, baseline=baseline or settings.baseline)
+    mending = Mending(paths, settings.selection, allows_unsafe=unsafe_fixes)
     if diff:
         return mending.show()
     if unsafe_fixes and not fix:
         raise UsageError("--unsafe-fixes goes with --fix or --diff")
     text = mending.mend() if fix else None
-    problems, sources = find_problems(paths, handlers, text)
-    selected = select_problems(problems, *selection)
-    least = (Severity.WARNING if strict else fail_on).value
-    print_report(selected, report, sources, paths, fail_on=least, is_text_out=text is not None)
-    if not selected:
-        note(f"{', '.join(paths)}: no problems")
+    linting = Linting(paths, settings, has_handlers=handlers, text=text)
+    problems = linting.find()
+    if write_baseline:
+        linting.accept(problems)
+        return 0
+    selected = linting.select(problems)
+    linting.report(selected, report.value, fail_on=least, is_text_out=text is not None)
     return 1 if is_failing(selected, least) else 0
-
-
-def find_problems(
-    paths: list[str], has_handlers: bool, text: str | None = None
-) -> tuple[list[Problem], dict[str, Source]]:
-    """All problems, and the text of standard input (`text`, when it was read before) if asked for."""
-    import sys
-    from contextlib import redirect_stdout
-
-    from orchestrator.definition.source import Source
-    from orchestrator.errors import UsageError
-    from orchestrator.lint.runner import STDIN, lint_paths, lint_text
-
-    if "-" in paths:
-        if len(paths) > 1 or has_handlers:
-            raise UsageError("standard input (-) is linted alone, without --handlers")
-        text = sys.stdin.read() if text is None else text
-        return lint_text(text, STDIN), {STDIN: Source(STDIN, text)}
-    with redirect_stdout(sys.stderr):
-        return lint_paths(paths, has_handlers=has_handlers), {}
-
-
-def print_report(
-    problems: list[Problem],
-    report: Report,
-    sources: dict[str, Source],
-    paths: Sequence[str],
-    *,
-    fail_on: str,
-    is_text_out: bool,
-) -> None:
-    """`is_text_out`: stdout has got the mended text, the report goes to stderr."""
-    import sys
-
-    from orchestrator.cli.terminal import has_colours, note, say
-    from orchestrator.lint.report import render
-    from orchestrator.lint.runner import listed_files, shown_path
-
-    stream = sys.stderr if is_text_out else sys.stdout
-    text = render(
-        problems,
-        report.value,
-        sources=sources,
-        has_colour=has_colours(stream),
-        files=[shown_path(file) for file in listed_files(paths)],
-        fail_on=fail_on,
-    )
-    if text:
-        (note if is_text_out else say)(text)
 
 
 def explain_code(code: str) -> None:
