@@ -38,7 +38,9 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Baseline:
+class Accepted:
+    """The content of a baseline."""
+
     entries: tuple[Entry, ...] = ()
 
     def compare(
@@ -66,7 +68,7 @@ class Baseline:
         return Compared(new, fixed)
 
 
-def read_baseline(path: str | Path) -> Baseline:
+def read_baseline(path: str | Path) -> Accepted:
     """Raises UsageError where the file is not there or is none."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -78,7 +80,7 @@ def read_baseline(path: str | Path) -> Baseline:
     if version != SCHEMA:
         raise UsageError(f"{path} is no baseline of this release; make one with --write-baseline")
     try:
-        return Baseline(tuple(_entry(each) for each in document["problems"]))
+        return Accepted(tuple(_entry(each) for each in document["problems"]))
     except (KeyError, TypeError):
         raise UsageError(f"{path} is damaged; make it anew with --write-baseline") from None
 
