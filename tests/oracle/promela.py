@@ -5,7 +5,8 @@ Written after docs/explanation/verification.md, and knowing nothing of `orchestr
 each way in which its wait can have ended. Each event is one `d_step`: a wait is satisfied, a decision is
 committed, a handler fails for good, the run completes. So spin's breadth-first depth counts events.
 
-Guards are free choices, except `wait.<id>.satisfied`. What depends on the run's input counts `fan_out`.
+Which alternative of a wait wins is a free choice, and so are guards, except `wait.<id>.satisfied`. What
+depends on the run's input counts `fan_out`.
 """
 
 from __future__ import annotations
@@ -49,8 +50,6 @@ class Combination:
 
     winners: frozenset[str]
     takes: Mapping[str, int]
-    earlier: tuple[Mapping[str, int], ...] = ()
-    """What would win instead if it were there: alternatives on channels that stand before this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,8 @@ class Model:
     properties: Mapping[str, str]
     """What must never hold after an event, by name."""
     entry: Place
+    combinations: Mapping[str, tuple[Combination, ...]]
+    """By step: the ways in which its wait can end."""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -148,6 +149,7 @@ class _Translator:
             tuple(self._transitions(places)),
             self._properties(places, protected),
             self._entry(self.flow.start),
+            self.combinations,
         )
 
     # --- Waits -----------------------------------------------------------------------------------------
@@ -161,26 +163,21 @@ class _Translator:
             return
         needs = {condition.id: self._need(condition) for condition in wait.conditions}
         if wait.combinator is Combinator.ANY_OF:
-            timers = [id for id, (_, is_timer) in needs.items() if is_timer]
-            channels = [id for id, (_, is_timer) in needs.items() if not is_timer]
-            for id in (*timers, *channels):
-                earlier = (
-                    [needs[other][0] for other in channels[: channels.index(id)]] if id in channels else []
-                )
-                yield Combination(frozenset([id]), needs[id][0], tuple(earlier))
+            for id, need in needs.items():
+                yield Combination(frozenset([id]), need)
         elif wait.combinator in (Combinator.UNTIL, Combinator.ALL_OF):
             takes: dict[str, int] = {}
-            for need, _ in needs.values():
+            for need in needs.values():
                 for channel, count in need.items():
                     takes[channel] = takes.get(channel, 0) + count
             yield Combination(frozenset(needs), takes)
         else:
             raise Untranslatable(wait.combinator)
 
-    def _need(self, condition: object) -> tuple[dict[str, int], bool]:
-        """(messages by channel, whether it is a timer)"""
+    def _need(self, condition: object) -> dict[str, int]:
+        """Messages by channel; a timer may fire at any moment."""
         if isinstance(condition, TimerCondition):
-            return {}, True
+            return {}
         if (
             not isinstance(condition, ChannelCondition)
             or condition.when
@@ -190,7 +187,7 @@ class _Translator:
             raise Untranslatable(f"{condition}")
         if condition.at_least is not None or condition.at_most is not None:
             raise Untranslatable("a range")
-        return {condition.channel: 1 if condition.exactly is None else self._count(condition.exactly)}, False
+        return {condition.channel: 1 if condition.exactly is None else self._count(condition.exactly)}
 
     def _count(self, value: Value) -> int:
         if isinstance(value, Literal):
@@ -230,7 +227,6 @@ class _Translator:
     def _satisfactions(self, place: Place) -> Iterator[Transition]:
         for number, combination in enumerate(self.combinations[place.step]):
             enabled = [_RUNNING, f"{place.name} > 0", _there(combination.takes)]
-            enabled += [f"!({_there(earlier)})" for earlier in combination.earlier]
             takes = [f"channel_{name} = channel_{name} - {n}" for name, n in combination.takes.items()]
             yield Transition(
                 f"{place.step} satisfied {number}",
@@ -300,10 +296,10 @@ class _Translator:
         yield from _start(self._entry(movement.step), count)
 
     def _close(self, status: int) -> Iterator[str]:
+        """All other executions are cancelled (rules 19 and 109)."""
         yield f"status = {status}"
         for name in self.flow.steps:
-            for place in self._places(name):
-                yield f"{place.name} = 0"
+            yield from self._cancel(name)
 
     # --- Properties ------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ class _Author:
         steps = {name: self._step(position) for position, name in enumerate(self._names)}
         return {
             "flow": "Small",
-            "handlers": "handlers.small",
+            "handlers": "tests.support.acting",
             "channels": {name: self._channel() for name in self._channels},
             "start": self._names[0],
             "steps": steps,
@@ -47,7 +47,7 @@ class _Author:
             step["wait_for"] = self._wait()
         has_handler = self._chance(0.6)
         if has_handler:
-            step |= {"execute": "work", "result": RESULT}
+            step |= {"execute": {"handler": "act", "retry": {"maximum_attempts": 1}}, "result": RESULT}
             if self._chance(0.6):
                 step["on_failure"] = self._other(position)
         guard = self._guard(step)
