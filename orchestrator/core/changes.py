@@ -277,6 +277,17 @@ class RunRestored(_Change, frozen=True, tag="run_restored"):
     image: RunImage
 
 
+class DefinitionChanged(_Change, frozen=True, tag="definition_changed"):
+    """The run goes on under another definition (migration/). Hashes."""
+
+    old: str
+    new: str
+    image: RunImage | None = None
+    """What the run is under the new names; None: the same."""
+    moved: dict[str, str] = {}
+    """New execution ids by old, of executions that are not the same; ids need not differ."""
+
+
 class RunClosed(_Change, frozen=True, tag="run_closed"):
     """Terminal. Whatever is still active is cancelled; a run not COMPLETED keeps no outputs (rule 127)."""
 
@@ -319,5 +330,6 @@ Change: TypeAlias = (
     | EventRecorded
     | RpcAnswered
     | RunRestored
+    | DefinitionChanged
     | RunClosed
 )

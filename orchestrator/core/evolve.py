@@ -252,6 +252,12 @@ def _restore(run: Run, change: c.RunRestored) -> None:
     rebuild_indexes(run)
 
 
+def _redefine(run: Run, change: c.DefinitionChanged) -> None:
+    if change.image is not None:
+        restore(run, change.image)
+        rebuild_indexes(run)
+
+
 def _close(run: Run, change: c.RunClosed) -> None:
     run.status, run.closed_at, run.error = Status(change.status), change.at, change.error
     run.executions, run.rounds, run.skips = {}, {}, {}
@@ -342,5 +348,6 @@ _APPLY: dict[type, Callable[[Run, Any], None]] = {
     c.HeartbeatKept: _keep_heartbeat,
     c.RpcAnswered: _answer,
     c.RunRestored: _restore,
+    c.DefinitionChanged: _redefine,
     c.RunClosed: _close,
 }

@@ -64,6 +64,7 @@ def travel(
     """The changes of the commit that travels. Raises NotFound or InvalidValue for a bad target."""
     timeline = timeline_of(history)
     fork = find_fork(timeline, target)
+    _demand_same_definition(timeline, fork)
     run = Run()
     for recorded in timeline:
         if recorded.version <= fork:
@@ -105,6 +106,21 @@ def find_fork(timeline: Sequence[Recorded], target: Target) -> int:
         queued = _queued(timeline, lambda execution: execution.id == name, name)
         return queued if target.method == "wait_for" else _execute_began(timeline, name, queued)
     return timeline[0].version
+
+
+def _demand_same_definition(timeline: Sequence[Recorded], fork: int) -> None:
+    """What the run was before it was moved to another definition, this definition does not understand."""
+    moved_at = [
+        recorded.version
+        for recorded in timeline
+        if any(isinstance(change, c.DefinitionChanged) for change in recorded.changes)
+    ]
+    if moved_at and moved_at[-1] > fork:
+        raise InvalidValue(
+            f"the run was moved to another definition by commit {moved_at[-1]}: it cannot go back to commit "
+            f"{fork}, only to {moved_at[-1]} or later",
+            migrated_at=moved_at[-1],
+        )
 
 
 def _check(target: Target) -> None:

@@ -19,6 +19,7 @@ from orchestrator.core.events import (
     WaitForFailed,
     WaitForSucceeded,
 )
+from orchestrator.core.migration.event import RunMigrated
 from orchestrator.core.pauses import NO_PAUSES
 from orchestrator.core.state import Execution, Phase
 from orchestrator.core.tasks import TaskKind, task_of
@@ -89,7 +90,16 @@ class Batch:
         self.record(entry, event, changes)
         return True
 
-    def record(self, entry: Entry, event: Event | TimeTravelled, changes: list[c.Change]) -> None:
+    def redefine(self, entry: Entry, flow: Flow, changes: list[c.Change]) -> None:
+        """The commit that moves a run to another definition."""
+        self.record(entry, RunMigrated(at=self.now), changes)
+        entry.redefine(flow)
+        self._rows[entry.number].flow = flow
+        self.has_left_work = True  # workers that do not know the old definition may know the new one
+
+    def record(
+        self, entry: Entry, event: Event | TimeTravelled | RunMigrated, changes: list[c.Change]
+    ) -> None:
         """One commit of a run."""
         rows = self._rows.get(entry.number)
         if rows is None:
@@ -111,6 +121,8 @@ class Batch:
             elif isinstance(change, c.RunRestored):
                 self._forget_placed(entry)
                 self._pending.extend((entry, execution_id) for execution_id in entry.run.executions)
+            elif isinstance(change, c.DefinitionChanged):
+                self._pending.extend((entry, execution_id) for execution_id in change.moved.values())
 
     def _forget_placed(self, entry: Entry) -> None:
         for key in [key for key in self.placed if key[0] == entry.number]:

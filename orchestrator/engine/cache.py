@@ -30,6 +30,11 @@ class Entry:
         self.is_latest = is_latest
         self.held: dict[str, Task] = {}
 
+    def redefine(self, flow: Flow) -> None:
+        """The run was moved to another definition."""
+        self.flow = flow
+        self.definition = flow.hash
+
 
 class RunCache:
     """Least recently used runs leave first. Used under the commit lock only."""

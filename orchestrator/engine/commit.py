@@ -32,6 +32,7 @@ from orchestrator.engine.submission import (
     Beat,
     Call,
     Leased,
+    Migrate,
     Performance,
     Report,
     Request,
@@ -170,6 +171,10 @@ class Committer:
                         self._start(transaction, batch, submission)
                     elif isinstance(submission, Travel):
                         self._travel(transaction, batch, submission)
+                    elif isinstance(submission, Migrate):
+                        from orchestrator.engine.moving import move
+
+                        move(transaction, batch, self.runs, submission)
                     elif isinstance(submission, Call):
                         self._call(transaction, batch, submission)
                     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from orchestrator.core.changes import DefinitionChanged
 from orchestrator.core.codec import decode
 from orchestrator.core.evolve import evolve
 from orchestrator.engine.cache import VOID, Entry, RunCache
@@ -60,7 +61,11 @@ class Runs:
             self._reload(transaction, entry)
         elif entry.run.version < stored.version:
             for row in transaction.history(entry.number, entry.run.version):
-                evolve(entry.run, decode(row.body))
+                changes = decode(row.body)
+                evolve(entry.run, changes)
+                for change in changes:
+                    if isinstance(change, DefinitionChanged):
+                        entry.redefine(self.definitions.of(change.new, transaction))
         entry.is_latest = stored.is_latest
         entry.epoch = transaction.epoch
 
@@ -68,6 +73,7 @@ class Runs:
         head = transaction.find_run(entry.number)
         assert head is not None
         entry.run = transaction.load(head).run
+        entry.redefine(self.definitions.of(head.definition, transaction))
 
     def _load(self, transaction: Transaction, head: Head) -> Entry:
         flow = self.definitions.of(head.definition, transaction)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from orchestrator.binding.context import NO_SERVICES, Services
 from orchestrator.binding.invoke import BoundHandler, Returned
@@ -15,6 +15,9 @@ from orchestrator.core.reuse import ReusePolicy
 from orchestrator.core.travel import Target
 from orchestrator.definition.model import Flow, Json
 from orchestrator.engine.task import Task
+
+if TYPE_CHECKING:
+    from orchestrator.core.migration.comparison import Comparison
 
 
 class Receipt:
@@ -97,6 +100,17 @@ class Travel:
 
 
 @dataclass(slots=True)
+class Migrate:
+    """A running run is moved to another definition; its receipt is None, or refused with Unfit."""
+
+    is_inside: ClassVar[bool] = False
+    run: int
+    flow_id: str
+    case: Comparison
+    receipt: Receipt = field(default_factory=Receipt)
+
+
+@dataclass(slots=True)
 class Call:
     """A client calls an RPC of a run; its receipt is the output.
 
@@ -155,4 +169,4 @@ class Beat(Leased):
     value: Json
 
 
-Submission: TypeAlias = Start | Request | Travel | Call | Report | Performance | Beat
+Submission: TypeAlias = Start | Request | Travel | Migrate | Call | Report | Performance | Beat

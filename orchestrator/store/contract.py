@@ -144,6 +144,10 @@ class Reading(Protocol):
         """The latest run of every flow id, newest first."""
         ...
 
+    def live_heads(self, definition: str, after_run: int, limit: int) -> list[Head]:
+        """Running runs that are pinned to a definition, oldest first, from the one after `after_run` on."""
+        ...
+
     def definition_names(self) -> list[tuple[str, str]]:
         """Flow type and hash of every stored definition, oldest first."""
         ...

@@ -17,6 +17,7 @@ from msgspec import Struct
 from orchestrator.core import changes as c
 from orchestrator.core.codec import encode, encode_event, encode_execution
 from orchestrator.core.events import Event, Watcher
+from orchestrator.core.migration.event import RunMigrated
 from orchestrator.core.state import Execution, Run, Status
 from orchestrator.core.travel import REAPPLIED, TimeTravelled
 from orchestrator.definition.model import Flow, Json
@@ -62,6 +63,7 @@ class Writes:
     insert_run: list[tuple[Any, ...]] = field(default_factory=list)
     update_run: list[tuple[Any, ...]] = field(default_factory=list)
     close_run: list[tuple[Any, ...]] = field(default_factory=list)
+    set_definition: list[tuple[Any, ...]] = field(default_factory=list)
     delete_steps: list[tuple[Any, ...]] = field(default_factory=list)
     delete_step: list[tuple[Any, ...]] = field(default_factory=list)
     update_step: list[tuple[Any, ...]] = field(default_factory=list)
@@ -103,11 +105,14 @@ class RunRows:
     """What the commits of one transaction do to the rows of one run."""
 
     __slots__ = (
+        "_are_holdings_rewritten",
         "_attributes",
         "_cleared",
         "_executions",
+        "_is_redefined",
         "_is_restored",
         "_messages",
+        "_moved",
         "_new_outputs_count",
         "_new_reports",
         "_rounds",
@@ -127,6 +132,10 @@ class RunRows:
         self.is_latest = True
         self.has_closed = False
         self._is_restored = False
+        self._is_redefined = False
+        self._are_holdings_rewritten = False
+        self._moved: dict[str, None] = {}
+        """Executions whose rows are taken away, to be written anew."""
         self._run = run
         self._version = run.version
         self._executions: dict[str, bool] = {}
@@ -213,6 +222,17 @@ class RunRows:
         self._is_restored = True
         self.has_closed = False
 
+    def _redefined(self, change: c.DefinitionChanged) -> None:
+        """Rows of executions that stay what they are keep their leases; `flow` is set by who records it."""
+        self._is_redefined = True
+        if change.image is None or self._is_restored:
+            return
+        for old_id in change.moved:
+            if self._executions.pop(old_id, True):
+                self._moved[old_id] = None
+        self._executions |= dict.fromkeys(change.moved.values(), False)
+        self._are_holdings_rewritten = True
+
     def _nothing(self, _: c.Change) -> None:
         """Only the run's own row or history says it."""
 
@@ -222,6 +242,8 @@ class RunRows:
         self._write_run(writes)
         if self._is_restored:
             self._rewrite(writes)
+        elif self._are_holdings_rewritten and not self.is_new:
+            self._rewrite_holdings(writes)
         self._write_steps(writes, place)
         self._write_messages(writes)
         self._write_attributes(writes)
@@ -229,9 +251,9 @@ class RunRows:
         self._write_rounds(writes)
 
     def project(self, writes: Writes, synced: frozenset[str]) -> None:
-        """Synced attributes that were written; all of them for a new run and after a time travel."""
+        """Synced attributes that were written; all of a new run, and after a time travel or a migration."""
         changed = synced
-        if not self.is_new and not self._is_restored:
+        if not self.is_new and not self._is_restored and not self._is_redefined:
             changed &= {name for name, _ in self._attributes} | self._cleared.keys()
         if changed:
             run = self._run
@@ -240,17 +262,22 @@ class RunRows:
 
     def _rewrite(self, writes: Writes) -> None:
         """After a time travel every row is written anew."""
+        writes.delete_steps.append((self.number,))
+        writes.delete_outputs.append((self.number,))
+        self._executions = dict.fromkeys(self._run.executions, False)
+        self._new_outputs_count = len(self._run.outputs)
+        self._rewrite_holdings(writes)
+
+    def _rewrite_holdings(self, writes: Writes) -> None:
+        """Messages, attributes and rounds: their names may have changed."""
         run, number = self._run, (self.number,)
         for cleared in (
-            writes.delete_steps,
             writes.clear_messages,
             writes.clear_attributes,
-            writes.delete_outputs,
             writes.delete_rounds,
             writes.delete_all_reports,
         ):
             cleared.append(number)
-        self._executions = dict.fromkeys(run.executions, False)
         self._messages = {
             message.seq: _StoredMessage(False, True, channel, key, message.value)
             for (channel, key), queue in run.queues.items()
@@ -259,7 +286,6 @@ class RunRows:
         maps = run.attribute_maps.items()
         entries = [(name, key) for name, entries in maps for key in entries]
         self._attributes = dict.fromkeys([*((name, None) for name in run.attributes), *entries])
-        self._new_outputs_count = len(run.outputs)
         self._rounds = dict.fromkeys(run.rounds, False)
         self._new_reports = {name: len(round.reports) for name, round in run.rounds.items()}
 
@@ -281,9 +307,13 @@ class RunRows:
             writes.close_run.append((*closing, self.number, self._version))
         else:
             writes.update_run.append((run.version, state, self.number, self._version))
+        if self._is_redefined and not self.is_new:
+            writes.set_definition.append((self.flow.hash, self.number))
 
     def _write_steps(self, writes: Writes, place: Place) -> None:
         number, executions = self.number, self._run.executions
+        if not self._is_restored and not self.has_closed:
+            writes.delete_step.extend((number, old_id) for old_id in self._moved)
         if self.has_closed:
             if not self.is_new:
                 writes.delete_steps.append((number,))
@@ -344,7 +374,7 @@ class RunRows:
     def _write_rounds(self, writes: Writes) -> None:
         number = self.number
         if self.has_closed:
-            if self.flow.joins and not self.is_new:
+            if (self.flow.joins or self._is_redefined) and not self.is_new:
                 writes.delete_rounds.append((number,))
                 writes.delete_all_reports.append((number,))
             return
@@ -388,6 +418,7 @@ _NOTE: dict[type, Callable[[RunRows, Any], None]] = {
     c.TimeoutHandlerBegun: RunRows._touched,
     c.RpcAnswered: RunRows._nothing,
     c.RunRestored: RunRows._restored,
+    c.DefinitionChanged: RunRows._redefined,
     c.StepEnded: RunRows._touched,
     c.MessageQueued: RunRows._queued,
     c.MessagesReturned: RunRows._returned,
@@ -407,7 +438,11 @@ _NOTE: dict[type, Callable[[RunRows, Any], None]] = {
 
 
 def history_row(
-    number: int, version: int, at: datetime, event: Event | TimeTravelled, changes: list[c.Change]
+    number: int,
+    version: int,
+    at: datetime,
+    event: Event | TimeTravelled | RunMigrated,
+    changes: list[c.Change],
 ) -> tuple[Any, ...]:
     execution_id = getattr(event, "execution_id", None)
     kept = encode_event(event) if isinstance(event, REAPPLIED) else None

@@ -184,6 +184,9 @@ UPDATE runs SET version=?, state=? WHERE runs.run = ? AND runs.version = ?
 -- statement close_run(status, version, attempt, closed_at, state, error, of_run, from_version)
 UPDATE runs SET status=?, version=?, attempt=?, closed_at=?, state=?, error=? WHERE runs.run = ? AND runs.version = ?
 
+-- statement set_definition(definition, of_run)
+UPDATE runs SET definition=? WHERE runs.run = ?
+
 -- statement supersede_run(of_run)
 UPDATE runs SET is_latest=0 WHERE runs.run = ?
 
@@ -372,6 +375,12 @@ WHERE reports.run = ? ORDER BY reports.round, reports.position
 SELECT history.version, history.at, history.kind, history.execution_id, history.body, history.event
 FROM history
 WHERE history.run = ? AND history.version > ? ORDER BY history.version
+
+-- statement live_of_definition(of_definition, after_run, limit)
+SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at
+FROM runs
+WHERE runs.definition = ? AND runs.status = 'RUNNING' AND runs.run > ? ORDER BY runs.run
+ LIMIT ? OFFSET 0
 
 -- statement latest_heads()
 SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at

@@ -77,6 +77,9 @@ class SqliteReading:
     def heads(self) -> list[Head]:
         return [Head(*row) for row in self._all("latest_heads")]
 
+    def live_heads(self, definition: str, after_run: int, limit: int) -> list[Head]:
+        return [Head(*row) for row in self._all("live_of_definition", definition, after_run, limit)]
+
     def definition_names(self) -> list[tuple[str, str]]:
         return [(flow, hash) for flow, hash in self._all("definition_names")]
 

@@ -135,6 +135,7 @@ STATEMENTS: dict[str, Executable] = {
         closed_at=b("closed_at"),
         error=b("error"),
     ),
+    "set_definition": update(runs).where(runs.c.run == b("of_run")).values(definition=b("definition")),
     "supersede_run": update(runs).where(runs.c.run == b("of_run")).values(is_latest=ZERO),
     "insert_step": insert(steps).values(
         run=b("run"),
@@ -259,6 +260,15 @@ STATEMENTS: dict[str, Executable] = {
     )
     .where(history.c.run == b("of_run"), history.c.version > b("after_version"))
     .order_by(history.c.version),
+    "live_of_definition": select(*_HEAD)
+    .where(
+        runs.c.definition == b("of_definition"),
+        runs.c.status == literal_column("'RUNNING'"),
+        runs.c.run > b("after_run"),
+    )
+    .order_by(runs.c.run)
+    .limit(b("limit"))
+    .offset(ZERO),
     "latest_heads": select(*_HEAD).where(runs.c.is_latest == ONE).order_by(runs.c.run.desc()),
     "busy": select(
         exists().where(

@@ -1,0 +1,129 @@
+"""Live runs of one definition: where they stand, whether they could go on under another, and moving them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from orchestrator.core.migration.comparison import Comparison, stand_of
+from orchestrator.core.migration.moving import Unfit, check_run
+from orchestrator.core.migration.verdicts import Obstacle, Verdict, worst
+from orchestrator.engine.engine import Engine
+from orchestrator.engine.search import Search
+from orchestrator.engine.submission import Migrate
+from orchestrator.errors import OrchestratorError, StoreError
+from orchestrator.store.contract import Head, Reading, StoredRun
+
+AT_A_TIME = 100
+"""Runs that are read, or moved, together."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRun:
+    """A running run, and what stands in its way."""
+
+    run: int
+    flow_id: str
+    run_id: str
+    places: tuple[str, ...]
+    """Where its executions stand, and what it holds, each once: `step:Approve/waiting`, `channel:orders`."""
+    obstacles: tuple[Obstacle, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        return worst(obstacle.verdict for obstacle in self.obstacles)
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """What became of one run."""
+
+    run: LiveRun
+    is_moved: bool
+    reason: str = ""
+    """Why it was left."""
+
+
+def survey(
+    engine: Engine, case: Comparison, *, flow_ids: Collection[str] = (), where: str | None = None
+) -> Iterator[LiveRun]:
+    """The running runs of the old definition, oldest first, in batches. Raises UsageError for `where`."""
+    search = None if where is None else Search(where, engine.definitions)
+    after = -1
+    while True:
+        with engine.store.reading() as reading:
+            heads = reading.live_heads(case.old.hash, after, AT_A_TIME)
+            batch = [
+                _look_at(reading, case, head) for head in heads if _is_wanted(reading, head, flow_ids, search)
+            ]
+        yield from batch
+        if len(heads) < AT_A_TIME:
+            return
+        after = heads[-1].run
+
+
+def migrate_runs(
+    engine: Engine,
+    case: Comparison,
+    runs: Iterator[LiveRun],
+    on_batch: Callable[[int], None] = lambda _: None,
+) -> Iterator[Migration]:
+    """Move each run that can be, one commit each; what has changed since it was looked at is judged anew.
+
+    `on_batch` is told how many have been dealt with.
+    """
+    done = 0
+    while batch := list(islice(runs, AT_A_TIME)):
+        asked = [(run, Migrate(run.run, run.flow_id, case)) for run in batch if not run.obstacles]
+        for _, migrate in asked:
+            engine.submit(migrate, leads=False)
+        engine.lead()
+        moved = {run.run: _outcome(run, migrate) for run, migrate in asked}
+        yield from (moved.get(run.run) or Migration(run, False, reasons(run.obstacles)) for run in batch)
+        done += len(batch)
+        on_batch(done)
+
+
+def reasons(obstacles: Collection[Obstacle]) -> str:
+    return "; ".join(
+        f"{each.place}: {each.reason}" + (f" (--map {each.mapping})" if each.mapping is not None else "")
+        for each in obstacles
+    )
+
+
+def _outcome(run: LiveRun, migrate: Migrate) -> Migration:
+    try:
+        migrate.receipt.result()
+    except Unfit as error:
+        return Migration(run, False, reasons(error.obstacles))
+    except StoreError:
+        raise
+    except OrchestratorError as error:
+        return Migration(run, False, error.message)
+    return Migration(run, True)
+
+
+def _is_wanted(reading: Reading, head: Head, flow_ids: Collection[str], search: Search | None) -> bool:
+    if flow_ids and head.flow_id not in flow_ids:
+        return False
+    return search is None or search.matches(reading, head)
+
+
+def _look_at(reading: Reading, case: Comparison, head: Head) -> LiveRun:
+    stored = reading.load(head)
+    obstacles = tuple(check_run(case, stored.run, stored.leases))
+    return LiveRun(head.run, head.flow_id, head.run_id, tuple(dict.fromkeys(_places(stored))), obstacles)
+
+
+def _places(stored: StoredRun) -> Iterator[str]:
+    run = stored.run
+    for execution in run.executions.values():
+        yield stand_of(execution, is_leased=execution.id in stored.leases).place
+    for channel, _ in run.queues:
+        yield f"channel:{channel}"
+    for name in (*run.attributes, *(name for name, entries in run.attribute_maps.items() if entries)):
+        yield f"attribute:{name}"
+    for round in run.rounds.values():
+        yield f"join:{round.join}"
+    yield "run"
