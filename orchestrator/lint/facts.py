@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from orchestrator.definition.codes import CODES
 from orchestrator.definition.model import Flow, Path
 from orchestrator.definition.problem import Fix, LabelledSpan, Problem, Span
 from orchestrator.definition.source import Source
+from orchestrator.graph.paths import Paths
+from orchestrator.graph.subjects import Setting
+from orchestrator.lint.uses import Uses
 
 
 class Facts:
@@ -50,3 +54,15 @@ class Facts:
     def span(self, path: Path, *, is_key: bool = False) -> Span:
         location = self.source.locate(path)
         return location.key if is_key and location.key is not None else location.value
+
+    @cached_property
+    def paths(self) -> Paths:
+        return Paths(self.flow)
+
+    @cached_property
+    def uses(self) -> Uses:
+        return Uses(self.flow)
+
+    @cached_property
+    def setting(self) -> Setting:
+        return Setting(self.flow)
