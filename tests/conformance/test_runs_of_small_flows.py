@@ -60,7 +60,7 @@ def test_the_model_has_every_way_that_the_core_takes(seed: int, tmp_path: Path) 
 
 
 @needs_spin
-@pytest.mark.parametrize("seed", filter(goes_forward_only, range(24)))
+@pytest.mark.parametrize("seed", [seed for seed in range(24) if goes_forward_only(seed)])
 def test_the_model_has_every_way_that_the_engine_takes(seed: int, tmp_path: Path) -> None:
     space = space_of(seed, tmp_path)
     flow = space.model.flow

@@ -199,7 +199,7 @@ def _of_reports(document: Document, place: Place, decision: Document) -> Iterato
 
 def _goes_to(decision: Document, step: Any) -> bool:
     target = decision.get("go_to")
-    return (target.get("step") if isinstance(target, dict) else target) == step
+    return bool((target.get("step") if isinstance(target, dict) else target) == step)
 
 
 def _add_report(holder: Any, key: str | int, *, join: str, value: Any) -> None:
