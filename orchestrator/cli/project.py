@@ -7,9 +7,10 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from orchestrator.definition.schema_files import FLOW_SCHEMA, REHEARSAL_SCHEMA, read_schema
 from orchestrator.errors import UsageError
 
-SCHEMAS = ("schemas/flow.schema.json", "schemas/rehearsal.schema.json")
+SCHEMAS = (FLOW_SCHEMA, REHEARSAL_SCHEMA)
 """For editors; the first lines of the files name them."""
 
 
@@ -29,14 +30,6 @@ def write_project(directory: str) -> list[str]:
         except OSError as error:
             raise UsageError(f"cannot write {path}: {error.strerror}") from None
     return [str(root / name) for name in sorted(contents)]
-
-
-def read_schema(name: str) -> bytes:
-    """From the package, or from the checkout that it runs in."""
-    packaged = files("orchestrator") / name
-    if packaged.is_file():
-        return packaged.read_bytes()
-    return (Path(__file__).parents[2] / name).read_bytes()
 
 
 def _walk(part: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:

@@ -272,12 +272,9 @@ class _Walk:
                 self._names(item, at, _K.ATTRIBUTE, place)
 
     def _external(self, node: Json, path: Path, place: _Place) -> None:
-        rpcs = self._source_keys("rpcs")
+        rpcs = self._source.keys_at(("rpcs",))
         for name in node if isinstance(node, dict) else ():
             self._key(name, (*path, name), _K.RPC if name in rpcs else _K.CHANNEL, place)
-
-    def _source_keys(self, key: str) -> set[str]:
-        return {name for name in self._source.keys_at((key,))}
 
     def _name(
         self, node: Json, path: Path, kind: SymbolKind, place: _Place, *, is_declaration: bool = False

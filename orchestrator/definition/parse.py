@@ -67,6 +67,13 @@ def _parse(text: str, path: str, quoted_count: int) -> tuple[Flow | None, list[P
     return replace(flow, hash=hash_definition(node), source=source), []
 
 
+def parse_partly(text: str, path: str) -> Flow | None:
+    """What can be understood of a flow that may have problems, for editors; never to be executed."""
+    source, node, _ = read_document(text, path)
+    flow = None if source.is_unreadable else _read_flow(Reading(source), node)
+    return replace(flow, source=source) if flow is not None else None
+
+
 def _with_problems_behind(text: str, path: str, problems: list[Problem], quoted_count: int) -> list[Problem]:
     """An unquoted expression stops the YAML reader: quote it, and see what else the file has."""
     unquoted = next((problem for problem in problems if problem.code == "YML017"), None)

@@ -1,0 +1,102 @@
+"""One flow that is open in an editor, also while its text is broken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+from orchestrator.definition.mentions import read_symbols
+from orchestrator.definition.model import Flow
+from orchestrator.definition.parse import parse_partly
+from orchestrator.definition.problem import Problem, Span, split_lines
+from orchestrator.definition.symbols import Mention
+from orchestrator.lint.runner import lint_text
+
+
+class Document:
+    """One version of the text. `previous` lends its symbols where this text is not YAML."""
+
+    def __init__(self, path: str, text: str, previous: Document | None = None) -> None:
+        self.path = path
+        self.text = text
+        own = read_symbols(text, path)
+        self.is_readable = own is not None
+        """The symbols are those of this text."""
+        self._base = self if own is not None or previous is None else previous._base
+        self.table = own if own is not None or previous is None else previous.table
+        """Of the last text that could be read; None where none ever could."""
+        self._last_flow = previous.flow if previous is not None and previous.has_asked_flow else None
+        self.has_asked_flow = False
+
+    @cached_property
+    def flow(self) -> Flow | None:
+        """What can be understood of this text, else of the last one."""
+        self.has_asked_flow = True
+        found = parse_partly(self.text, self.path) if self.is_readable else None
+        if found is not None:
+            return found
+        return self._base.flow if self._base is not self else self._last_flow
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        return lint_text(self.text, self.path)
+
+    def mention_at(self, line: int, column: int) -> Mention | None:
+        """With its span in this text; None also where the text has changed since it could be read."""
+        before = self.line_before(line)
+        if self.table is None or before is None:
+            return None
+        found = self.table.at(before, column)
+        return self.moved(found) if found is not None else None
+
+    def moved(self, mention: Mention) -> Mention | None:
+        """A mention of the table at its place in this text; None where that has changed."""
+        if self.is_readable:
+            return mention
+        span = mention.span
+        line = self._line_after(span.line)
+        return None if line is None else replace(mention, span=moved_span(span, line - span.line))
+
+    def line_before(self, line: int) -> int | None:
+        """The line of the last readable text that this line was; None for a changed one."""
+        if self.is_readable:
+            return line
+        return _matched(line, self._heads, self._tails, len(self._lines), len(self._base._lines))
+
+    def _line_after(self, line: int) -> int | None:
+        return _matched(line, self._heads, self._tails, len(self._base._lines), len(self._lines))
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return split_lines(self.text)
+
+    @cached_property
+    def _heads(self) -> int:
+        """How many lines at the top are as they were."""
+        return _common(self._lines, self._base._lines)
+
+    @cached_property
+    def _tails(self) -> int:
+        most = min(len(self._lines), len(self._base._lines)) - self._heads
+        return min(most, _common(self._lines[::-1], self._base._lines[::-1]))
+
+
+def moved_span(span: Span, lines: int) -> Span:
+    return Span(span.line + lines, span.column, span.end_line + lines, span.end_column)
+
+
+def _common(one: list[str], other: list[str]) -> int:
+    count = 0
+    for mine, theirs in zip(one, other, strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
+
+
+def _matched(line: int, heads: int, tails: int, here: int, there: int) -> int | None:
+    if line <= heads:
+        return line
+    if here - line < tails:
+        return line + there - here
+    return None
