@@ -97,6 +97,77 @@ CODES: dict[str, Code] = {
     ),
     "MET002": Code("suppression-without-reason", "A `# lint: ignore[…]` comment does not say why.", "info"),
     "DAT008": Code("handler-signature", "The function cannot be called as this place calls it."),
+    "VER001": Code("deadlock", "Executions wait for what nobody can ever send.", confidence="checked"),
+    "VER002": Code("zombie", "The run stays open with nothing left to do.", confidence="checked"),
+    "VER003": Code("livelock", "A run goes on for ever and can no longer close.", confidence="checked"),
+    "VER004": Code("dead-transition", "No run ever takes this.", "warning", "checked"),
+    "VER005": Code(
+        "state-limit", "The search was stopped before it had seen every state.", "warning", "checked"
+    ),
+    "VER006": Code(
+        "mutual-exclusion",
+        "More branches are inside a critical section than it has room for.",
+        confidence="checked",
+    ),
+    "VER007": Code(
+        "property-violated",
+        "A property that the author asks for under `verify` does not hold.",
+        confidence="checked",
+    ),
+    "FAI008": Code(
+        "force-complete-race",
+        "A forced completion may end what is still under way.",
+        "warning",
+        confidence="checked",
+        found_by=("verifier",),
+    ),
+    "FAI009": Code(
+        "graceful-never-completes",
+        "Completion was asked for and can never come.",
+        confidence="checked",
+        found_by=("verifier",),
+    ),
+    "CHN001": Code(
+        "unbounded-growth",
+        "Messages or executions pile up without bound.",
+        "warning",
+        confidence="checked",
+        found_by=("verifier",),
+    ),
+    "CHN002": Code(
+        "orphan-at-completion",
+        "Messages can be left unread when the run completes.",
+        "warning",
+        confidence="checked",
+        found_by=("verifier",),
+    ),
+    "JON001": Code(
+        "join-unsatisfiable",
+        "Fewer reports can come than a join or a counting wait needs.",
+        confidence="checked",
+        found_by=("verifier",),
+    ),
+    "JON002": Code(
+        "join-too-early",
+        "A counting wait can end while reports are still to come.",
+        "warning",
+        confidence="checked",
+        found_by=("verifier",),
+    ),
+    "JON006": Code(
+        "cancelled-branch-never-reports",
+        "A cancel takes away a branch for which a join waits.",
+        "warning",
+        confidence="checked",
+        found_by=("verifier",),
+    ),
+    "DAT005": Code(
+        "lost-update",
+        "Two handlers that may run at the same time write the same attribute without a common lock.",
+        "warning",
+        confidence="checked",
+        found_by=("verifier",),
+    ),
     "ENG001": Code(
         "not-executable-yet", "The language has it, this release's engine does not execute it yet.", "info"
     ),
