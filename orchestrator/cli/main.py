@@ -19,6 +19,7 @@ from orchestrator.cli.commands import (
     init,
     lint,
     list_runs,
+    lsp,
     pausing,
     publish,
     rehearse,
@@ -70,6 +71,7 @@ def options(
 COMMANDS: dict[str, Callable[..., object]] = {
     "init": init.init,
     "lint": lint.lint,
+    "lsp": lsp.lsp,
     "graph": graph.graph,
     "render": render.render,
     "show": show.show,

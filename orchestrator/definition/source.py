@@ -89,7 +89,8 @@ class Source:
     def path_at(self, line: int, column: int) -> tuple[Path, bool] | None:
         """The innermost key or value at a place or right before it, and whether it is the key."""
         found: tuple[Path, bool] | None = None
-        node, path, place = self._root, (), (line, column)
+        node, place = self._root, (line, column)
+        path: Path = ()
         while node is not None:
             entry = next((each for each in _entries(node) if _covers(each, place)), None)
             if entry is None:

@@ -9,7 +9,7 @@ from orchestrator.definition.mentions import read_symbols
 from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse_partly
 from orchestrator.definition.problem import Problem, Span, split_lines
-from orchestrator.definition.symbols import Mention
+from orchestrator.definition.symbols import Mention, SymbolTable
 from orchestrator.lint.runner import lint_text
 
 
@@ -22,16 +22,18 @@ class Document:
         own = read_symbols(text, path)
         self.is_readable = own is not None
         """The symbols are those of this text."""
-        self._base = self if own is not None or previous is None else previous._base
-        self.table = own if own is not None or previous is None else previous.table
+        self._base: Document = self if own is not None or previous is None else previous._base
+        self.table: SymbolTable | None = own if own is not None or previous is None else previous.table
         """Of the last text that could be read; None where none ever could."""
-        self._last_flow = previous.flow if previous is not None and previous.has_asked_flow else None
-        self.has_asked_flow = False
+        self._last_flow: Flow | None = (
+            previous.flow if previous is not None and previous._has_asked_flow else None
+        )
+        self._has_asked_flow: bool = False
 
     @cached_property
     def flow(self) -> Flow | None:
         """What can be understood of this text, else of the last one."""
-        self.has_asked_flow = True
+        self._has_asked_flow = True
         found = parse_partly(self.text, self.path) if self.is_readable else None
         if found is not None:
             return found

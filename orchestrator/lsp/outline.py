@@ -57,7 +57,8 @@ def _sections(table: SymbolTable) -> Iterator[OutlineItem]:
 def _entries(table: SymbolTable, path: Path, node: dict[str, Json], kind: str) -> Iterator[OutlineItem]:
     for name, below in node.items():
         at = (*path, name)
-        detail, children = "", ()
+        detail = ""
+        children: tuple[OutlineItem, ...] = ()
         if kind in ("step", "rpc"):
             children = tuple(_body(table, at, below))
         elif kind != "type":

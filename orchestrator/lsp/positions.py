@@ -14,8 +14,6 @@ from functools import cached_property
 from orchestrator.definition.problem import Span, line_starts
 
 _EDITOR_BREAK = re.compile("\r\n|[\n\r]")
-ENCODINGS = ("utf-32", "utf-16", "utf-8")
-"""In the order of our preference; every client knows utf-16."""
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,8 @@ def test_nothing_is_left_to_do() -> None:
         ("networkx", {"graph"}),
         ("typer", {"cli"}),
         ("rich", {"cli"}),
+        ("pygls", {"lsp"}),
+        ("lsprotocol", {"lsp"}),
         ("yaml", {"definition", "cli"}),
     ],
 )

@@ -1,0 +1,108 @@
+"""The documents that an editor has open, and the problems that it is told about them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from lsprotocol import types as lsp
+from pygls import uris
+
+from orchestrator.definition.catalogue import SUFFIX
+from orchestrator.lsp.document import Document
+from orchestrator.lsp.positions import Positions
+from orchestrator.lsp.protocol import diagnostics_of
+
+TYPING_PAUSE = 0.2
+"""Seconds without a change after which a text is looked at."""
+Publish = Callable[[lsp.PublishDiagnosticsParams], None]
+
+
+class Session:
+    """`encoding` and `roots` are known once the client has introduced itself."""
+
+    def __init__(self, publish: Publish, *, typing_pause: float = TYPING_PAUSE) -> None:
+        self.encoding = "utf-16"
+        self.roots: tuple[Path, ...] = ()
+        self.docs: str | None = docs_page()
+        self._publish = publish
+        self._typing_pause = typing_pause
+        self._texts: dict[str, tuple[str, int | None]] = {}
+        self._documents: dict[str, Document] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def introduce(self, roots: Iterable[str], encoding: str, docs: str | None) -> None:
+        self.roots = tuple(Path(path) for uri in roots if (path := uris.to_fs_path(uri)) is not None)
+        self.encoding = encoding
+        self.docs = docs or self.docs
+
+    # --- Documents
+
+    def open(self, uri: str, text: str, version: int | None) -> None:
+        if is_flow(uri):
+            self._texts[uri] = (text, version)
+            self.publish_now(uri)
+
+    def change(self, uri: str, text: str, version: int | None) -> None:
+        """The problems follow when the author pauses."""
+        if not is_flow(uri):
+            return
+        self._texts[uri] = (text, version)
+        self._cancel(uri)
+        self._tasks[uri] = asyncio.get_running_loop().create_task(self._publish_later(uri))
+
+    def close(self, uri: str) -> None:
+        self._cancel(uri)
+        if self._texts.pop(uri, None) is not None:
+            self._publish(lsp.PublishDiagnosticsParams(uri, []))
+        self._documents.pop(uri, None)
+
+    def document(self, uri: str) -> Document | None:
+        """The document as it is now; None for what is no open flow."""
+        if uri not in self._texts:
+            return None
+        text, _ = self._texts[uri]
+        known = self._documents.get(uri)
+        if known is None or known.text != text:
+            known = self._documents[uri] = Document(path_of(uri), text, known)
+        return known
+
+    def positions(self, text: str) -> Positions:
+        return Positions(text, self.encoding)
+
+    # --- Problems
+
+    def publish_now(self, uri: str) -> None:
+        self._cancel(uri)
+        document = self.document(uri)
+        if document is None:
+            return
+        found = diagnostics_of(document, uri, self.positions(document.text), self.docs)
+        self._publish(lsp.PublishDiagnosticsParams(uri, found, self._texts[uri][1]))
+
+    async def _publish_later(self, uri: str) -> None:
+        await asyncio.sleep(self._typing_pause)
+        self._tasks.pop(uri, None)
+        self.publish_now(uri)
+
+    def _cancel(self, uri: str) -> None:
+        task = self._tasks.pop(uri, None)
+        if task is not None:
+            task.cancel()
+
+
+def is_flow(uri: str) -> bool:
+    return urlsplit(uri).path.endswith(SUFFIX)
+
+
+def path_of(uri: str) -> str:
+    """Of a file its path; of a text that has no file yet the address itself."""
+    return (uris.to_fs_path(uri) if uri.startswith("file:") else None) or uri
+
+
+def docs_page() -> str | None:
+    """The page of problems in the checkout that this runs in; an installed package has none."""
+    page = Path(__file__).parents[2] / "docs" / "reference" / "problems.md"
+    return page.as_uri() if page.is_file() else None
