@@ -17,8 +17,8 @@ from orchestrator.definition.model import (
     WaitFor,
 )
 from orchestrator.definition.values import Literal
-from orchestrator.graph.truth import UNKNOWN
 from orchestrator.graph.query import iterate_values
+from orchestrator.graph.truth import UNKNOWN
 
 _MOST_CHOICES = 3
 """Conditions on one channel that may be there or not; with more of them what is taken counts as unknown."""
@@ -107,9 +107,7 @@ def _is_optional(condition: Condition) -> bool:
     return condition.when is not None or condition.for_each is not None
 
 
-def _together(
-    certain: Sequence[Condition], all: Iterable[Condition], channel: str
-) -> Iterator[_Winners]:
+def _together(certain: Sequence[Condition], all: Iterable[Condition], channel: str) -> Iterator[_Winners]:
     """The certain ones, and each choice of the others on the channel."""
     doubtful = [condition for condition in all if condition not in certain]
     rivals = [c for c in doubtful if isinstance(c, ChannelCondition) and c.channel == channel]

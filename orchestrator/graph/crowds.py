@@ -2,56 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 
-from orchestrator.definition.model import Flow
+from orchestrator.definition.model import Flow, Rpc
 from orchestrator.graph.counts import size_of_list
-from orchestrator.graph.lineages import ways_on
-from orchestrator.graph.query import movements_of, with_otherwise
+from orchestrator.graph.paths import Paths, decisions_of, reach
+from orchestrator.graph.query import movements_of
 
 
-class Ways:
-    """The steps of a flow and how they lead to each other, over movements and failure routes."""
+class Crowds:
+    """Of one flow. Loops alone make no crowd: their executions come one after the other."""
 
-    def __init__(self, flow: Flow) -> None:
+    def __init__(self, flow: Flow, paths: Paths) -> None:
         self._flow = flow
-        self._before: dict[str, set[str]] = {}
-        self._after: dict[str, set[str]] = {}
-        for step in flow.steps.values():
-            for source, target in ways_on(step):
-                self._before.setdefault(target, set()).add(source)
-                self._after.setdefault(source, set()).add(target)
+        self._edges = paths.edges
 
-    def leading_to(self, steps: Iterable[str]) -> set[str]:
+    @cached_property
+    def _before(self) -> Mapping[str, list[str]]:
+        before: dict[str, list[str]] = {}
+        for source, targets in self._edges.items():
+            for target in targets:
+                before.setdefault(target, []).append(source)
+        return before
+
+    def leading_to(self, steps: Iterable[str]) -> frozenset[str]:
         """These, and every step from which one of them can be reached."""
-        return _spread(steps, self._before)
+        return reach(self._before, steps)
 
-    def reached_from(self, steps: Iterable[str]) -> set[str]:
+    def reached_from(self, steps: Iterable[str]) -> frozenset[str]:
         """These, and every step that can be reached from one of them."""
-        return _spread(steps, self._after)
+        return reach(self._edges, steps)
 
-    def is_crowded(self, steps: Collection[str]) -> bool:
+    def has(self, steps: Iterable[str]) -> bool:
         """Whether two executions of these steps can be active at once: after a fan-out, or by an RPC."""
         leading = self.leading_to(steps)
-        for rpc in self._flow.rpcs.values():
-            for _, decision, _ in with_otherwise(rpc.decisions):
-                if any(movement.step in leading for movement in movements_of(decision)):
-                    return True
-        for step in self._flow.steps.values():
-            for _, decision, _ in with_otherwise(step.decisions):
-                movements = [m for m in movements_of(decision) if m.step in leading]
-                is_repeated = any(m.for_each and size_of_list(m.for_each) not in (0, 1) for m in movements)
-                if is_repeated or len(movements) > 1:
-                    return True
+        for element, decision in decisions_of(self._flow):
+            movements = [movement for movement in movements_of(decision) if movement.step in leading]
+            is_repeated = any(m.for_each and size_of_list(m.for_each) not in (0, 1) for m in movements)
+            if is_repeated or len(movements) > 1 or (movements and isinstance(element, Rpc)):
+                return True
         return False
-
-
-def _spread(steps: Iterable[str], edges: dict[str, set[str]]) -> set[str]:
-    found = set(steps)
-    left = list(found)
-    while left:
-        for step in edges.get(left.pop(), ()):
-            if step not in found:
-                found.add(step)
-                left.append(step)
-    return found

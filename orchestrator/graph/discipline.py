@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator.definition.model import Path
+from orchestrator.graph.counts import Count
 from orchestrator.graph.lineages import Kind, Lineages, Spot, Visit
 from orchestrator.graph.section import Doubt, Finding
 from orchestrator.graph.seeding import (
@@ -35,19 +36,20 @@ def find_violations(held: Held, seeds: list[Seed]) -> tuple[tuple[Finding, ...],
 
 def doubts_of(held: Held, seeds: list[Seed]) -> tuple[Doubt, ...]:
     """What keeps a section without findings from being proved."""
-    message = f"what happens to `{held.channel}` here is known only at run time"
+    what = f"what happens to `{held.channel}` here is known only at run time"
     visits = held.lineages.visits.values()
-    found = [Doubt(message, path) for visit in visits for path in visit.doubts]
+    found = [Doubt(what, path) for visit in visits for path in visit.doubts]
     channel = held.flow.channels[held.channel]
     if channel.is_external:
         found.append(Doubt(f"clients may publish to `{held.channel}`", channel.path))
     if channel.is_map:
         found.append(Doubt(f"`{held.channel}` is a channel map", channel.path))
     for publisher in held.usage.outsiders:
-        found.append(Doubt(f"{publisher.outside} may publish `{held.channel}`", publisher.path))
-    for seed in seeds:
-        if seed.is_repeated or not seed.count.is_exact:
-            found.append(Doubt(f"`{held.channel}` is seeded an unknown number of times", seed.count.path))
+        message = f"{publisher.outside} may publish `{held.channel}`"
+        found.append(Doubt(message, publisher.path))
+    unsure = [seed for seed in seeds if seed.is_repeated or not seed.count.is_exact]
+    message = f"`{held.channel}` is seeded an unknown number of times"
+    found += [Doubt(message, seed.count.path) for seed in unsure]
     return tuple(dict.fromkeys(found))
 
 
@@ -75,7 +77,9 @@ def _trail(lineages: Lineages, spot: Spot) -> list[Spot]:
 
 def _comes_both_ways(held: Held, step: str) -> bool:
     """Whether branches surely enter the step with a token, and surely without."""
-    counts = {s.held for s, arrival in held.lineages.arrivals.items() if s.step == step and arrival.is_certain}
+    counts = {
+        s.held for s, arrival in held.lineages.arrivals.items() if s.step == step and arrival.is_certain
+    }
     return 0 in counts and len(counts) > 1
 
 
@@ -92,7 +96,9 @@ def _in_words(held: Held, visit: Visit, violation: Kind, trail: list[Spot]) -> F
             message = f"`{step}` waits for `{channel}` while its branch holds it: it waits for itself"
             also = _last(held, trail[:-1], "takes", "token taken here")
         case _:
-            message = f"`{step}` starts several branches while holding `{channel}`, which only one can give back"
+            message = (
+                f"`{step}` starts several branches while holding `{channel}`, which only one can give back"
+            )
             also = taken
     return Finding(violation.code, message, violation.path, violation.is_key, also, step)
 

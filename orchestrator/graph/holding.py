@@ -11,26 +11,27 @@ from collections.abc import Iterable
 from orchestrator.definition.model import Channel, Delivery, Flow
 from orchestrator.definition.values import Literal
 from orchestrator.graph.counts import Count
-from orchestrator.graph.crowds import Ways
+from orchestrator.graph.crowds import Crowds
 from orchestrator.graph.discipline import doubts_of, find_violations
 from orchestrator.graph.lineages import Lineages, Spot
+from orchestrator.graph.paths import Paths
 from orchestrator.graph.section import Evidence, Place, Section
 from orchestrator.graph.seeding import Held, Seed, most_seeded
 from orchestrator.graph.usage import Usage, reads_messages, usages
 
 
-def sections(flow: Flow) -> tuple[Section, ...]:
-    """Of every channel that carries tokens, in the order declared."""
+def sections(flow: Flow, paths: Paths | None = None) -> tuple[Section, ...]:
+    """Of every channel that carries tokens, in the order declared. `paths`: the flow's, where known."""
+    paths = paths or Paths(flow)
+    crowds = Crowds(flow, paths)
     conserved = {item.get("conserved") for item in flow.verify.get("properties", ())}
-    ways: Ways | None = None
     found = []
     for name, usage in usages(flow).items():
         is_declared = name in conserved
         if not usage.takers or not (is_declared or _may_be_tokens(flow.channels[name], usage)):
             continue
-        ways = ways or Ways(flow)
-        if is_declared or _can_come_back(usage, ways):
-            section = _section(flow, name, usage, ways, is_declared=is_declared)
+        if is_declared or _can_come_back(usage, crowds):
+            section = _section(flow, name, usage, paths, crowds, is_declared=is_declared)
             found += [section] if section is not None else []
     return tuple(found)
 
@@ -41,24 +42,27 @@ def _may_be_tokens(channel: Channel, usage: Usage) -> bool:
     return is_plain and all(taker.takes_one for taker in usage.takers)
 
 
-def _can_come_back(usage: Usage, ways: Ways) -> bool:
+def _can_come_back(usage: Usage, crowds: Crowds) -> bool:
     """Whether who takes a message can publish one afterwards."""
-    after = ways.reached_from(taker.step for taker in usage.takers)
+    after = crowds.reached_from(taker.step for taker in usage.takers)
     return any(publisher.step in after for publisher in usage.publishers)
 
 
-def _section(flow: Flow, name: str, usage: Usage, ways: Ways, *, is_declared: bool) -> Section | None:
-    seeds = _seeds(Lineages(flow, name, None), ways)
+def _section(
+    flow: Flow, name: str, usage: Usage, paths: Paths, crowds: Crowds, *, is_declared: bool
+) -> Section | None:
+    """None: nobody who took a message ever publishes one."""
+    seeds = _seeds(Lineages(flow, name, None, paths), crowds)
     capacity = _capacity(flow.channels[name], seeds)
-    lineages = Lineages(flow, name, capacity)
+    lineages = Lineages(flow, name, capacity, paths)
     visits = lineages.visits.values()
     releases = _places((visit.spot, count) for visit in visits for count in visit.releases)
     if not releases and not is_declared:
         return None
     members = _held((visit.spot.step, held) for visit in visits for held in visit.executing)
     held_on_entry = _held((spot.step, spot.held) for spot in lineages.visits)
-    evidence = Evidence.DECLARED if is_declared else _evidence(flow, usage, seeds, ways)
-    held = Held(flow, name, capacity, usage, lineages, ways, members, held_on_entry)
+    evidence = Evidence.DECLARED if is_declared else _evidence(flow, usage, seeds, crowds)
+    held = Held(flow, name, capacity, usage, lineages, crowds, members, held_on_entry)
     findings, seeds = find_violations(held, seeds)
     return Section(
         channel=name,
@@ -75,7 +79,7 @@ def _section(flow: Flow, name: str, usage: Usage, ways: Ways, *, is_declared: bo
     )
 
 
-def _seeds(lineages: Lineages, ways: Ways) -> list[Seed]:
+def _seeds(lineages: Lineages, crowds: Crowds) -> list[Seed]:
     """Publishes of branches that never took a token, each once."""
     found: dict[tuple[object, ...], Seed] = {}
     for visit in lineages.visits.values():
@@ -83,7 +87,7 @@ def _seeds(lineages: Lineages, ways: Ways) -> list[Seed]:
             step = visit.spot.step
             key = (step, number, count.path)
             if key not in found:
-                is_repeated = _is_on_a_cycle(lineages, visit.spot) or ways.is_crowded([step])
+                is_repeated = _is_on_a_cycle(lineages, visit.spot) or crowds.has([step])
                 found[key] = Seed(step, number, count, is_repeated)
     return list(found.values())
 
@@ -116,14 +120,14 @@ def _seeded(seeds: list[Seed]) -> int | None:
     return most_seeded(seeds)
 
 
-def _evidence(flow: Flow, usage: Usage, seeds: list[Seed], ways: Ways) -> Evidence:
+def _evidence(flow: Flow, usage: Usage, seeds: list[Seed], crowds: Crowds) -> Evidence:
     """Tokens carry nothing, are seeded once by a step, and several branches compete for them."""
     effects = [publisher.effect for publisher in usage.publishers if publisher.effect is not None]
     is_blank = all(isinstance(effect.value, Literal) for effect in effects)
     is_read = any(reads_messages(flow.steps[t.step], t.condition.id) for t in usage.takers)
     is_seeded_once = not any(seed.is_repeated for seed in seeds) if seeds else not usage.outsiders
     is_strong = is_blank and not is_read and is_seeded_once
-    is_strong = is_strong and ways.is_crowded({taker.step for taker in usage.takers})
+    is_strong = is_strong and crowds.has({taker.step for taker in usage.takers})
     return Evidence.STRONG if is_strong else Evidence.WEAK
 
 

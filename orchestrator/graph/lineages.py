@@ -15,9 +15,7 @@ from orchestrator.definition.model import (
     DeadEnd,
     Decision,
     Flow,
-    ForceComplete,
     ForceCompleteIfChannelsEmpty,
-    ForceFail,
     GoTo,
     GoToMany,
     GracefulComplete,
@@ -29,8 +27,9 @@ from orchestrator.definition.model import (
 )
 from orchestrator.graph.alternatives import Alternative, alternatives, count_taken
 from orchestrator.graph.counts import Count, published, published_by, size_of_list
+from orchestrator.graph.paths import FORCING, Paths, decisions_of, has_outcome, reach
+from orchestrator.graph.query import movements_of, with_otherwise
 from orchestrator.graph.truth import Known, truth
-from orchestrator.graph.query import movements_of, next_steps, with_otherwise
 
 _MOST_HELD = 8
 """A branch that gathers more tokens than this is not followed further."""
@@ -92,14 +91,14 @@ class Visit:
 class Lineages:
     """All spots that a run can come to."""
 
-    def __init__(self, flow: Flow, channel: str, capacity: int | None) -> None:
+    def __init__(self, flow: Flow, channel: str, capacity: int | None, paths: Paths) -> None:
         """Without a capacity branches are followed until they first take a token."""
         self._flow = flow
         self._channel = channel
         self._capacity = capacity
         self._options: dict[Path, Options | None] = {(): None}
         self._ways: dict[tuple[str, Path], list[Alternative]] = {}
-        self._returning, self._closing = _returning(flow, channel)
+        self._returning, self._closing = _returning(flow, channel, paths)
         self.arrivals: dict[Spot, Arrival] = {}
         self.visits: dict[Spot, Visit] = {}
         self._follow()
@@ -115,7 +114,10 @@ class Lineages:
 
         for movement in root_movements(self._flow):
             self._options[options_path(movement.options)] = movement.options
-            reach(Spot(movement.step, options_path(movement.options), 0, False), Arrival(True, None, movement.path))
+            reach(
+                Spot(movement.step, options_path(movement.options), 0, False),
+                Arrival(True, None, movement.path),
+            )
         while queue:
             spot = queue.popleft()
             visit = _Visitor(self, spot, self.arrivals[spot].is_certain).visit()
@@ -129,9 +131,8 @@ def root_movements(flow: Flow) -> Iterator[Movement]:
     """Those that start a run's first step, and those of RPCs and of the timeout handler."""
     if flow.start is not None:
         yield Movement(flow.start, path=("start",))
-    owners = [*flow.rpcs.values(), *([flow.on_timeout] if flow.on_timeout is not None else [])]
-    for owner in owners:
-        for _, decision, _ in with_otherwise(owner.decisions):
+    for element, decision in decisions_of(flow):
+        if flow.steps.get(element.name) is not element:
             yield from movements_of(decision)
 
 
@@ -139,50 +140,35 @@ def options_path(options: Options | None) -> Path:
     return options.path if options is not None else ()
 
 
-def _returning(flow: Flow, channel: str) -> tuple[set[str], set[str]]:
+def _returning(flow: Flow, channel: str, paths: Paths) -> tuple[frozenset[str], frozenset[str]]:
     """Steps from which a branch can give a token back before it takes another; that can close the run."""
-    own, takers, closing = set(), set(), set()
-    before: dict[str, set[str]] = {}
-    for step in flow.steps.values():
-        wait = step.wait_for
-        if wait is not None and any(count_taken(c, channel) != 0 for c in wait.conditions):
-            takers.add(step.name)
-        decisions = [decision for _, decision, _ in with_otherwise(step.decisions)]
-        effects = [effect for decision in decisions for effect in decision.effects]
-        if wait is not None and [*published(wait.effects, channel, {}), *published_by(wait.handler, channel)]:
-            own.add(step.name)
-        elif step.name not in takers and [*published(effects, channel, {}), *published_by(step.execute, channel)]:
-            own.add(step.name)
-        ends = ForceComplete | ForceFail | ForceCompleteIfChannelsEmpty
-        if any(isinstance(decision.outcome, ends) for decision in decisions):
-            closing.add(step.name)
-        for source, target in ways_on(step):
-            before.setdefault(target, set()).add(source)
-    return _backwards(own, before, takers), _backwards(closing, before, set())
+    takers = {step.name for step in flow.steps.values() if _takes(step, channel)}
+    own = {step.name for step in flow.steps.values() if _publishes(step, channel, step.name in takers)}
+    closing = {step.name for step in flow.steps.values() if has_outcome(step, FORCING)}
+    before: dict[str, list[str]] = {}
+    for source, targets in paths.edges.items():
+        for target in targets:
+            before.setdefault(target, []).append(source)
+    freely = {name: [s for s in sources if s not in takers] for name, sources in before.items()}
+    return reach(freely, own), reach(before, closing)
 
 
-def ways_on(step: Step) -> Iterator[tuple[str, str]]:
-    """(from, to): movements and failure routes, those included that a movement gives its target."""
-    for target in next_steps(step):
-        yield step.name, target
-    options = [(m.step, m.options) for _, d, _ in with_otherwise(step.decisions) for m in movements_of(d)]
-    if step.on_failure is not None:
-        options.append((step.on_failure.step, step.on_failure.options))
-    while options:
-        source, given = options.pop()
-        if given is not None and given.on_failure is not None:
-            yield source, given.on_failure.step
-            options.append((given.on_failure.step, given.on_failure.options))
+def _takes(step: Step, channel: str) -> bool:
+    conditions = step.wait_for.conditions if step.wait_for is not None else ()
+    return any(count_taken(condition, channel) != 0 for condition in conditions)
 
 
-def _backwards(targets: set[str], before: dict[str, set[str]], barred: set[str]) -> set[str]:
-    found, left = set(targets), list(targets)
-    while left:
-        for step in before.get(left.pop(), ()):
-            if step not in found and step not in barred:
-                found.add(step)
-                left.append(step)
-    return found
+def _publishes(step: Step, channel: str, is_taker: bool) -> bool:
+    """Without having taken anything in its own wait."""
+    wait = step.wait_for
+    if wait is not None:
+        if any(True for _ in published(wait.effects, channel, {})):
+            return True
+        if any(True for _ in published_by(wait.handler, channel)):
+            return True
+    effects = [effect for _, decision, _ in with_otherwise(step.decisions) for effect in decision.effects]
+    publishes = [*published(effects, channel, {}), *published_by(step.execute, channel)]
+    return bool(publishes) and not is_taker
 
 
 class _Visitor:
@@ -224,7 +210,9 @@ class _Visitor:
             elif alternative.taken == 0 or condition is None:
                 found.append((held, spot.has_taken, certain))
             else:
-                found += self._take(Count(alternative.taken, alternative.taken, condition.path), held, certain)
+                found += self._take(
+                    Count(alternative.taken, alternative.taken, condition.path), held, certain
+                )
         return found
 
     def _take(self, take: Count, held: int, is_certain: bool) -> list[tuple[int, bool, bool]]:
@@ -233,7 +221,7 @@ class _Visitor:
         capacity = self._all._capacity
         if held > 0 and capacity is not None and after > capacity:
             self._violate("TOK004", take.path, is_certain)
-            return []
+            return [(held, True, False)]
         return [(after, True, is_certain)]
 
     # --- Execute and its decisions ---
@@ -291,16 +279,17 @@ class _Visitor:
         """(held afterwards, is certain) of each way in which these publishes can turn out."""
         states = [(held, is_certain)]
         for count in counts:
-            if not count.is_exact:
+            is_seed = held == 0 and not has_taken
+            if not count.is_exact and not is_seed:
                 self._doubt(count.path)
             most = count.maximum if count.maximum is not None else max(held, 1)
-            states = list(
-                dict.fromkeys(
-                    (self._given(count, times, now, has_taken, certain), certain and count.is_exact)
-                    for now, certain in states
-                    for times in range(count.minimum, min(most, count.minimum + _MOST_HELD) + 1)
-                )
-            )
+            times = range(count.minimum, min(most, count.minimum + _MOST_HELD) + 1)
+            turns = [
+                (self._given(count, each, now, has_taken, certain), certain and (count.is_exact or is_seed))
+                for now, certain in states
+                for each in times
+            ]
+            states = list(dict.fromkeys(turns))
         return states
 
     def _given(self, count: Count, times: int, held: int, has_taken: bool, is_certain: bool) -> int:
@@ -328,28 +317,30 @@ class _Visitor:
     ) -> None:
         """A token goes on with one of the branches: the one that can give it back."""
         open = [m for m in movements if truth(m.when, known) is not False and size_of_list(m.for_each) != 0]
-        heir, is_sound = (None, True) if held == 0 else self._heir(decision, open, known, is_certain)
+        heirs, is_sound = self._heirs(decision, open, known, is_certain) if held > 0 else ([], True)
         for movement in open:
-            self._go(movement, held if movement is heir else 0, has_taken, is_certain and is_sound)
+            is_heir = any(movement is heir for heir in heirs)
+            self._go(movement, held if is_heir else 0, has_taken, is_certain and is_sound)
 
-    def _heir(
+    def _heirs(
         self, decision: Decision, movements: list[Movement], known: Known, is_certain: bool
-    ) -> tuple[Movement | None, bool]:
-        """The movement that takes the tokens along, and whether that is sure."""
+    ) -> tuple[list[Movement], bool]:
+        """The movement that takes the tokens along, and whether that is sure; several where it is not."""
         returning = [m for m in movements if m.step in self._all._returning]
         closing = [m for m in movements if m.step in self._all._closing]
         if not returning and closing:
-            return closing[0], True
+            return closing[:1], True
         able = returning or movements
         sure = [m for m in able if truth(m.when, known) is True and size_of_list(m.for_each) == 1]
         repeated = [m for m in able if m.for_each is not None and size_of_list(m.for_each) != 1]
-        if len(sure) > 1 or repeated:
-            self._violate("TOK005", (*decision.path, "go_to_many"), is_certain, is_key=True)
-            return None, False
         if len(able) == 1 and sure:
-            return able[0], True
-        self._doubt((*decision.path, "go_to_many"))
-        return (able[0], False) if able else (None, False)
+            return able, True
+        place = (*decision.path, "go_to_many")
+        if len(sure) > 1 or repeated:
+            self._violate("TOK005", place, is_certain, is_key=True)
+        else:
+            self._doubt(place)
+        return able, False
 
     def _go(self, movement: Movement, held: int, has_taken: bool, is_certain: bool) -> None:
         self._move(movement.step, movement.options, movement.path, held, has_taken, is_certain)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from orchestrator.definition.model import Flow, Path
 from orchestrator.graph.counts import Count, published_by
-from orchestrator.graph.crowds import Ways
+from orchestrator.graph.crowds import Crowds
 from orchestrator.graph.lineages import Lineages, Spot
 from orchestrator.graph.section import Finding
 from orchestrator.graph.usage import Publisher, Usage
@@ -34,7 +34,7 @@ class Held:
     capacity: int
     usage: Usage
     lineages: Lineages
-    ways: Ways
+    crowds: Crowds
     members: Mapping[str, int]
     held_on_entry: Mapping[str, int]
 
@@ -88,7 +88,7 @@ def not_seeded(held: Held, seeds: list[Seed]) -> Iterator[Finding]:
 def _way_without_seed(held: Held, seeds: list[Seed]) -> tuple[str, Path, Path] | None:
     """(step that waits, condition, last movement): a way from the start that no other branch can help."""
     start, visits = held.flow.start, held.lineages.visits
-    leading = held.ways.leading_to({seed.step for seed in seeds})
+    leading = held.crowds.leading_to({seed.step for seed in seeds})
     left = [Spot(start, (), 0, False)] if start is not None else []
     seen = set(left)
     while left:

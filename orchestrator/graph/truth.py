@@ -50,7 +50,7 @@ def value_of(node: Node, known: Known) -> Any:
 def _called(call: Call, known: Known) -> Any:
     args = [value_of(arg, known) for arg in ([call.target] if call.target else []) + call.args]
     match call.function, args:
-        case ("_&&_" | "_||_"), _:
+        case (("_&&_" | "_||_"), _):
             return _joined(args, is_all=call.function == "_&&_")
         case "!_", [bool(value)]:
             return not value
@@ -58,7 +58,7 @@ def _called(call: Call, known: Known) -> Any:
             return then if condition else otherwise
         case "size", [value] if isinstance(value, str | list | dict):
             return len(value)
-        case ("_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_"), [left, right]:
+        case (("_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_"), [left, right]):
             return _compared(call.function, left, right)
         case _:
             return UNKNOWN

@@ -96,9 +96,7 @@ def _publishers(
     yield from _by_handler(step, handler, outside)
 
 
-def _by_handler(
-    step: str | None, handler: Handler | None, outside: str
-) -> Iterator[tuple[str, Publisher]]:
+def _by_handler(step: str | None, handler: Handler | None, outside: str) -> Iterator[tuple[str, Publisher]]:
     if handler is not None and handler.may is not None:
         for channel in handler.may.publish:
             yield channel, Publisher(step, (*handler.may.path, "publish", channel), None, None, outside)

@@ -116,7 +116,7 @@ def _waits_on(step: Step, join: str) -> bool:
 
 
 def cancelled_holders(held: Held) -> Iterator[Finding]:
-    """TOK007. What a step took in its own wait comes back when it is cancelled; what it came with does not."""
+    """TOK007. What a step took in its own wait comes back when it is cancelled; other tokens do not."""
     for cancel in cancels(held.flow):
         victims = [victim for victim in cancel.victims if victim in held.held_on_entry]
         if not victims or _holds_all(held, cancel.step):
