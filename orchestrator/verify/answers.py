@@ -1,4 +1,4 @@
-"""What a handler may answer, as far as the definition tells: the word it chooses, what its `may` allows, its wait."""
+"""What a handler may answer, as far as the definition tells: a word, what its `may` allows, a wait."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ class Answers:
             waits.append(HandlerWait("any_of", tuple((id,) for id in ids)))
             waits.append(HandlerWait("all_of", (ids,)))
         waits.append(HandlerWait("none"))
-        words = [
-            " ".join((wait.combinator, *(id for group in wait.groups for id in group))) for wait in waits
-        ]
+        words = [_spelled(wait) for wait in waits]
         word = self._oracle.choose(words, wait_for.handler.path, "wait")
         return waits[words.index(word)]
 
@@ -93,3 +91,7 @@ class Answers:
 def _counts(allowed: MayRange) -> range:
     most = allowed.minimum + _UNBOUNDED_STEPS
     return range(allowed.minimum, (most if allowed.maximum is None else min(allowed.maximum, most)) + 1)
+
+
+def _spelled(wait: HandlerWait) -> str:
+    return " ".join((wait.combinator, *(id for group in wait.groups for id in group)))

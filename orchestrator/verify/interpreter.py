@@ -1,7 +1,7 @@
 """Expressions over values that are partly unknown: a value where it is certain, an Unknown elsewhere.
 
-A guard must come out true or false: each of its parts that is unknown is guessed, and the guess is remembered by the
-values that it speaks of, so that `g` and `!g` of one step never both hold.
+A guard must come out true or false: each of its parts that is unknown is guessed, and the guess is remembered
+by the values that it speaks of, so that `g` and `!g` of one step never both hold.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Interpreter:
 
 
 class _Evaluation:
-    """One expression in one scope. With a path, unknown lengths are guessed; in a guard, unknown truths too."""
+    """One expression in one scope. With a path, lengths are guessed; in a guard, truths too."""
 
     def __init__(
         self, interpreter: Interpreter, scope: Mapping[str, Any], path: Path | None, *, is_guard: bool = False
@@ -305,6 +305,6 @@ _EXACT: dict[str, Callable[..., Json]] = {
     "_[_]": operator.getitem,
     "range": lambda number: list(range(number)),
     "coalesce": lambda first, second: second if first is None else first,
-    "sum": lambda numbers: sum(numbers),
+    "sum": sum,
     "int": int,
 }

@@ -1,4 +1,4 @@
-"""Where an execution can be, as far as it matters to where it goes: executions in one place are interchangeable."""
+"""Where an execution can be, as far as it matters to where it goes: all in one place are alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a run's data can ever matter to where it goes: all else is forgotten, or every value were a state."""
+"""What of a run's data can matter to where it goes: all else is forgotten, or every value were a state."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Relevance:
 
     @cached_property
     def inputs(self) -> dict[str, Paths]:
-        """By step, the parts of its input that its own guards and counts read, or those of a step it passes it to."""
+        """By step, the parts of its input that its guards and counts read, or those of a step it goes to."""
         found = {name: _below(reads, "input") for name, reads in self._steering.items()}
         is_changed = True
         while is_changed:

@@ -77,7 +77,7 @@ _CROWD = 8
 
 
 def _is_pumped(graph: Graph, number: int) -> bool:
-    """Does the state repeat an ancestor with more messages or executions in it? Then it is not followed further."""
+    """Does the state repeat an ancestor, with more in it? Then it is not followed further."""
     state = graph.states[number]
     if not _is_crowded(state, graph.transitions):
         return False

@@ -1,5 +1,5 @@
-"""A definition without data: the same steps, waits, decisions and routes, whose expressions give what is known of their
-values, and guesses where a choice hangs on what is not. The core executes it like any other definition.
+"""A definition without data: the same steps, waits, decisions and routes, whose expressions give what is
+known of their values, and guesses where a choice hangs on what is not. The core executes it like any other.
 """
 
 from __future__ import annotations

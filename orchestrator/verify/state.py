@@ -1,4 +1,4 @@
-"""One state of the search: how many executions are in each place, how many messages are unread, what is remembered."""
+"""One state of the search: executions in each place, unread messages, what is remembered."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What can happen next in a state. Each event is decided by the core, on a run that holds no more than the event can
-touch, and remembered: the same event in the same surroundings is decided once.
+"""What can happen next in a state. Each event is decided by the core, on a run that holds no more than the
+event can touch, and remembered: the same event in the same surroundings is decided once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from orchestrator.core.events import (
     WaitForFailed,
     WaitForSucceeded,
 )
-from orchestrator.core.evolve import evolve
+from orchestrator.core.evolve import evolve, rebuild_indexes
 from orchestrator.core.rounds import DraftRound
 from orchestrator.core.state import (
     TIMEOUT_ID,
@@ -119,6 +119,7 @@ class Transitions:
         run = Run()
         evolve(run, decide(self._skeleton, run, event, settles=False))
         run.executions.pop(TIMEOUT_ID, None)
+        rebuild_indexes(run)
         self._enter(run)
         return self._prober.read(run, None)
 
@@ -414,6 +415,7 @@ class Transitions:
             run.executions[TIMEOUT_ID] = Execution(
                 step=TIMEOUT_STEP, number=1, origin="", phase=Phase.EXECUTE, due_at=NOW
             )
+            rebuild_indexes(run)
             return self._execute(run, handler, TIMEOUT_ID)
 
         for outcome in self._probe(state, EventKind.TIMED_OUT, None, crowd, queues, act, handler.path):

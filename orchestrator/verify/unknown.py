@@ -1,7 +1,8 @@
 """Values of which nothing, or only a part, is known: what a handler returned, what a client sent.
 
-An `Unknown` learns while an event is searched: a guard that reads it makes a bit of it known, and whoever holds it
-knows then. `freeze` gives the part worth remembering as a hashable value, `thaw` a fresh value of that.
+An `Unknown` learns while an event is searched: a guard that reads it makes a bit of it known, and whoever
+holds it knows then.
+`freeze` gives the part worth remembering as a hashable value, `thaw` a fresh value of that.
 """
 
 from __future__ import annotations

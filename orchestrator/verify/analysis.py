@@ -1,0 +1,233 @@
+"""What the properties ask of a state space, computed once."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from orchestrator.core.state import Phase, Status
+from orchestrator.definition.model import Flow, Publish, Rpc
+from orchestrator.graph.holding import sections
+from orchestrator.graph.query import movements_of, with_otherwise
+from orchestrator.graph.section import Evidence, Section
+from orchestrator.verify.places import Place
+from orchestrator.verify.search import Graph
+from orchestrator.verify.sources import Source
+from orchestrator.verify.state import Outcome, State
+
+Edge = tuple[int, Outcome, int]
+
+
+class Analysis:
+    """One definition and its states."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.flow: Flow = graph.transitions.flow
+
+    @property
+    def places(self) -> list[Place]:
+        return self.graph.transitions.places
+
+    def running(self) -> Iterator[tuple[int, State]]:
+        """In the order found, so the first that violates something does so soonest."""
+        return ((number, state) for number, state in enumerate(self.graph.states) if state.is_running)
+
+    def edges(self) -> Iterator[Edge]:
+        for number, edges in enumerate(self.graph.edges):
+            for outcome, target in edges:
+                yield number, outcome, target
+
+    # --- The flow -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """Channels that are certain to carry tokens."""
+        return tuple(each for each in sections(self.flow) if each.evidence is not Evidence.WEAK)
+
+    @cached_property
+    def is_open_ended(self) -> bool:
+        """May a run stay open by design? One without steps, which only answers RPCs, may."""
+        return bool(self.flow.verify.get("open_ended", False)) or not self.flow.steps
+
+    @cached_property
+    def fed_from_outside(self) -> frozenset[str]:
+        """Channels that a client may publish to, itself or by an RPC."""
+        found = {source.channel for source in self._sources if source.channel is not None}
+        for rpc in self._rpcs:
+            found.update(_published(rpc))
+        return frozenset(found)
+
+    @property
+    def _sources(self) -> Iterator[Source]:
+        """Those that the author's bounds let do anything."""
+        return (source for source in self.graph.transitions.sources if source.budget > 0)
+
+    @property
+    def _rpcs(self) -> Iterator[Rpc]:
+        return (self.flow.rpcs[source.rpc] for source in self._sources if source.rpc is not None)
+
+    @cached_property
+    def can_be_started_from_outside(self) -> bool:
+        """Does an RPC start steps?"""
+        return any(
+            movements_of(decision) for rpc in self._rpcs for _, decision, _ in with_otherwise(rpc.decisions)
+        )
+
+    @cached_property
+    def _cancelled_from_outside(self) -> frozenset[str]:
+        """Steps that an RPC may cancel."""
+        found: set[str] = set()
+        for rpc in self._rpcs:
+            if rpc.handler is not None and rpc.handler.may is not None:
+                found.update(rpc.handler.may.cancel)
+            for _, decision, _ in with_otherwise(rpc.decisions):
+                found.update(decision.cancel)
+        return frozenset(found)
+
+    # --- States ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _unfollowed(self) -> frozenset[int]:
+        return frozenset(number for number, _ in self.graph.pumped)
+
+    @cached_property
+    def halted(self) -> list[int]:
+        """Running states in which nothing of the flow itself can happen; clients apart, and its deadline."""
+        found = []
+        for number, _ in self.running():
+            if number in self._unfollowed or not self._is_expanded(number):
+                continue
+            if all(is_from_outside(outcome) for outcome, _ in self.graph.edges[number]):
+                found.append(number)
+        return found
+
+    @cached_property
+    def dead(self) -> list[int]:
+        """Halted for ever: no client and no deadline can help."""
+        if self.flow.timeout is not None:
+            return []
+        return [number for number in self.halted if not self.awaits_outside(number)]
+
+    def awaits_outside(self, number: int) -> bool:
+        """Could a client still move the run, had it more to say?"""
+        if self.can_be_started_from_outside:
+            return True
+        state = self.graph.states[number]
+        if any(place.step in self._cancelled_from_outside for place, _ in self.active(state)):
+            return True
+        for place, _ in self.active(state):
+            if place.phase is not Phase.WAITING or place.wait is None:
+                continue
+            for group in place.wait.groups:
+                conditions = [place.wait.conditions[index] for index in group]
+                if any(each.channel in self.fed_from_outside for each in conditions if each.channel):
+                    return True
+        return False
+
+    def active(self, state: State) -> Iterator[tuple[Place, int]]:
+        return ((self.places[number], count) for number, count in state.marking)
+
+    def executing(self, state: State) -> Counter[str]:
+        """Executions between their wait and their decision, by step."""
+        found: Counter[str] = Counter()
+        for place, count in self.active(state):
+            if place.phase is Phase.EXECUTE:
+                found[place.step] += count
+        return found
+
+    def unread(self, state: State, channel: str) -> int:
+        queues = self.graph.transitions.queues
+        return sum(count for number, count in state.queues if queues[number][0] == channel)
+
+    def held(self, state: State, section: Section) -> int:
+        """Tokens that executions hold: what their wait took, and what they came with."""
+        total = 0
+        for place, count in self.active(state):
+            if place.phase is Phase.EXECUTE:
+                total += count * section.members.get(place.step, 0)
+            else:
+                total += count * section.held_on_entry.get(place.step, 0)
+        return total
+
+    def is_seeded(self, state: State, section: Section) -> bool:
+        """Is no step left that would put the tokens there?"""
+        seeding = {seed.step for seed in section.seeds}
+        return not any(place.step in seeding for place, _ in self.active(state))
+
+    def _is_expanded(self, number: int) -> bool:
+        return self.graph.is_complete or bool(self.graph.edges[number]) or number < self._first_unexpanded
+
+    @cached_property
+    def _first_unexpanded(self) -> int:
+        expanded = [number for number, edges in enumerate(self.graph.edges) if edges]
+        return expanded[-1] + 1 if expanded else 0
+
+    # --- Ways -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def reverse(self) -> list[list[int]]:
+        found: list[list[int]] = [[] for _ in self.graph.states]
+        for source, _, target in self.edges():
+            found[target].append(source)
+        return found
+
+    def leading_to(self, goals: Iterable[int]) -> set[int]:
+        """States from which one of `goals` can be reached."""
+        seen = set(goals)
+        pending = deque(seen)
+        while pending:
+            for source in self.reverse[pending.popleft()]:
+                if source not in seen:
+                    seen.add(source)
+                    pending.append(source)
+        return seen
+
+    @cached_property
+    def closing(self) -> set[int]:
+        """States from which the run can close, or only the outside has a say, or nobody looked further."""
+        ends = [number for number, state in enumerate(self.graph.states) if not state.is_running]
+        waiting = [number for number in self.halted if number not in set(self.dead)]
+        unknown = [*self._unfollowed]
+        if not self.graph.is_complete:
+            unknown += range(self._first_unexpanded, len(self.graph.states))
+        return self.leading_to([*ends, *waiting, *unknown])
+
+    def cycle_from(self, number: int) -> list[tuple[int, Outcome]]:
+        """The shortest way from a state back to itself, [] if there is none."""
+        parents: dict[int, tuple[int, Outcome]] = {}
+        pending = deque([number])
+        while pending:
+            state = pending.popleft()
+            for outcome, target in self.graph.edges[state]:
+                if target == number:
+                    return [*_way(parents, state, number), (state, outcome)]
+                if target not in parents and target != number:
+                    parents[target] = (state, outcome)
+                    pending.append(target)
+        return []
+
+    @property
+    def completed(self) -> Iterator[tuple[int, State]]:
+        return ((n, s) for n, s in enumerate(self.graph.states) if s.status is Status.COMPLETED)
+
+
+def _way(parents: dict[int, tuple[int, Outcome]], state: int, start: int) -> list[tuple[int, Outcome]]:
+    found = []
+    while state != start:
+        found.append(parents[state])
+        state = parents[state][0]
+    return found[::-1]
+
+
+def _published(rpc: Rpc) -> Iterator[str]:
+    if rpc.handler is not None and rpc.handler.may is not None:
+        yield from rpc.handler.may.publish
+    for _, decision, _ in with_otherwise(rpc.decisions):
+        yield from (effect.channel for effect in decision.effects if isinstance(effect, Publish))
+
+
+def is_from_outside(outcome: Outcome) -> bool:
+    """A client's doing, or the deadline."""
+    return outcome.source is not None or outcome.times_out

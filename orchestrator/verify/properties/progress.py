@@ -1,0 +1,169 @@
+"""Can a run always go on, and come to an end?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orchestrator.core.state import Phase
+from orchestrator.definition.model import Path
+from orchestrator.verify.analysis import Analysis
+from orchestrator.verify.properties import Check
+from orchestrator.verify.properties.findings import kept, violated
+from orchestrator.verify.report import PropertyReport
+from orchestrator.verify.tracing import counterexample
+
+
+def check_deadlock(analysis: Analysis) -> Iterator[PropertyReport]:
+    """Executions wait, and nobody can ever send what they wait for."""
+    for number in analysis.dead:
+        state = analysis.graph.states[number]
+        if not state.marking:
+            continue
+        found = counterexample(analysis.graph, number)
+        steps = sorted({stuck.step for stuck in found.stuck})
+        verb = "waits" if len(found.stuck) == 1 else "wait"
+        yield violated(
+            "deadlock",
+            "VER001",
+            f"deadlock: {_listed(steps)} {verb} for what nobody can send",
+            found.stuck[0].path if found.stuck else analysis.flow.steps[steps[0]].path,
+            found,
+            also=tuple((stuck.path, stuck.reason) for stuck in found.stuck[1:4]),
+            help="see to it that every way out of a branch sends what others wait for, or add a timer",
+        )
+        return
+    yield kept(analysis, "deadlock", "VER001", "no run can come to stand with waits that nobody can end")
+
+
+def check_zombie(analysis: Analysis) -> Iterator[PropertyReport]:
+    """Nothing is active, nothing is asked for, the run stays open."""
+    for number in analysis.dead:
+        state = analysis.graph.states[number]
+        if state.marking or analysis.is_open_ended:
+            continue
+        way = analysis.graph.path_to(number)
+        found = counterexample(analysis.graph, number)
+        path: Path = found.events[-1].path if way else ("flow",)
+        yield violated(
+            "zombie",
+            "VER002",
+            "the run stays open with nothing left to do: no step is active, and nobody asked for completion",
+            path,
+            found,
+            help="end the last branch with `graceful_complete`, or say `verify: {open_ended: true}`",
+        )
+        return
+    yield kept(analysis, "zombie", "VER002", "no run stays open with nothing left to do")
+
+
+def check_livelock(analysis: Analysis) -> Iterator[PropertyReport]:
+    """A run that goes on for ever and can no longer close."""
+    doomed = analysis.leading_to(analysis.dead)
+    for number, _ in analysis.running():
+        if number in analysis.closing or number in doomed or analysis.is_open_ended:
+            continue
+        start, cycle = _lasso(analysis, number)
+        found = counterexample(analysis.graph, start, cycle=cycle)
+        path = found.cycle[0].path if found.cycle else ("flow",)
+        yield violated(
+            "livelock",
+            "VER003",
+            "from here the run goes on for ever: no way leads to its end",
+            path,
+            found,
+            also=tuple((event.path, "and again") for event in found.cycle[1:4]),
+            help="give the cycle a way out that completes or fails the run",
+        )
+        return
+    yield kept(analysis, "livelock", "VER003", "from every state the run can still close")
+
+
+def check_graceful(analysis: Analysis) -> Iterator[PropertyReport]:
+    """Completion was asked for, and can no longer come."""
+    doomed = set(analysis.dead)
+    for number, state in analysis.running():
+        is_lost = number in doomed or number not in analysis.closing
+        if not (state.is_completing and state.marking and is_lost):
+            continue
+        if number not in doomed and analysis.leading_to([*analysis.dead]) & {number}:
+            continue
+        found = counterexample(analysis.graph, number)
+        yield violated(
+            "graceful_never_completes",
+            "FAI009",
+            "completion was asked for, but what is still active can never end",
+            found.stuck[0].path if found.stuck else ("flow",),
+            found,
+            help="cancel what waits before completing, or end it with a message or a timer",
+        )
+        return
+    if any(state.is_completing for _, state in analysis.running()):
+        yield kept(analysis, "graceful_never_completes", "FAI009", "a completion that was asked for can come")
+
+
+def check_dead_transition(analysis: Analysis) -> Iterator[PropertyReport]:
+    """Decisions and alternatives that no run ever takes."""
+    if not analysis.graph.is_complete or analysis.graph.pumped:
+        return
+    taken = {(o.step, o.decision) for _, o, _ in analysis.edges() if o.decision and o.actor is not None}
+    entered = {place.step for place in analysis.places}
+    is_clean = True
+    for step in analysis.flow.steps.values():
+        if step.name not in entered:
+            continue
+        for position, decision in enumerate(step.decisions, start=1):
+            if (step.name, position) not in taken:
+                is_clean = False
+                yield violated(
+                    "dead_transition",
+                    "VER004",
+                    f"decision {position} of `{step.name}` is never taken",
+                    decision.path,
+                    None,
+                    help="remove it, or look for the guard or the wait that keeps it from being reached",
+                )
+    for step in analysis.flow.steps.values():
+        is_reached = any(p.step == step.name and p.phase is Phase.WAITING for p in analysis.places)
+        if not is_reached or step.wait_for is None:
+            continue
+        won = {id for _, o, _ in analysis.edges() if o.step == step.name for id in o.conditions}
+        for condition in step.wait_for.conditions:
+            if condition.id not in won and step.wait_for.handler is None:
+                is_clean = False
+                yield violated(
+                    "dead_transition",
+                    "VER004",
+                    f"the wait of `{step.name}` never ends by `{condition.id}`",
+                    condition.path,
+                    None,
+                    help="nobody can send it while the step waits; remove the condition or send it",
+                )
+    if is_clean:
+        yield kept(analysis, "dead_transition", "VER004", "every decision and condition comes into play")
+
+
+def _lasso(analysis: Analysis, number: int) -> tuple[int, list[tuple[int, object]]]:
+    """Where a cycle begins that can be reached from a lost state, and the cycle."""
+    seen, pending = {number}, [number]
+    for state in pending:
+        cycle = analysis.cycle_from(state)
+        if cycle:
+            return state, list(cycle)
+        for _, target in analysis.graph.edges[state]:
+            if target not in seen:
+                seen.add(target)
+                pending.append(target)
+    return number, []
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+CHECKS: dict[str, Check] = {
+    "deadlock": check_deadlock,
+    "zombie": check_zombie,
+    "livelock": check_livelock,
+    "dead_transition": check_dead_transition,
+    "graceful_never_completes": check_graceful,
+}

@@ -1,0 +1,144 @@
+"""Tokens of critical sections: never lost, never doubled, never held by more than there is room for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orchestrator.definition.model import Path
+from orchestrator.graph.section import Section
+from orchestrator.verify.analysis import Analysis
+from orchestrator.verify.properties import Check
+from orchestrator.verify.properties.findings import kept, proved, violated
+from orchestrator.verify.report import PropertyReport
+from orchestrator.verify.state import Outcome
+from orchestrator.verify.tracing import counterexample
+
+
+def check_conservation(analysis: Analysis) -> Iterator[PropertyReport]:
+    """Unread tokens and held ones are together always what was seeded."""
+    for section in analysis.sections:
+        found = _find_imbalance(analysis, section)
+        if found is None:
+            if section.is_conserved:
+                message = (
+                    f"tokens of {section.channel} are neither lost nor doubled, for any number of branches"
+                )
+                yield proved("token_conservation", "TOK002", message)
+            else:
+                yield kept(
+                    analysis,
+                    "token_conservation",
+                    "TOK002",
+                    f"tokens of {section.channel} are neither lost nor doubled",
+                )
+            continue
+        number, edge, total = found
+        trace = counterexample(analysis.graph, number, edge)
+        is_lost = total < section.capacity
+        yield violated(
+            "token_conservation",
+            "TOK002" if is_lost else "TOK003",
+            f"a token of `{section.channel}` is {'lost' if is_lost else 'doubled'}: "
+            f"there are {total} instead of {section.capacity}",
+            trace.events[-1].path,
+            trace,
+            also=_entries(section),
+            help=f"publish `{section.channel}` exactly once on every way out of the section",
+        )
+
+
+def check_exclusion(analysis: Analysis) -> Iterator[PropertyReport]:
+    """Never more inside than there are tokens."""
+    for section in analysis.sections:
+        crowded = _find_crowd(analysis, section)
+        rooms = "one branch" if section.capacity == 1 else f"{section.capacity} branches"
+        message = f"at most {rooms} at a time hold `{section.channel}`"
+        if crowded is None:
+            if section.is_conserved:
+                yield proved("mutual_exclusion", "VER006", f"{message}, for any number of branches")
+            else:
+                yield kept(analysis, "mutual_exclusion", "VER006", message)
+            continue
+        trace = counterexample(analysis.graph, crowded, blamed=section.members)
+        held = analysis.held(analysis.graph.states[crowded], section)
+        yield violated(
+            "mutual_exclusion",
+            "VER006",
+            f"{held} branches are inside the section of `{section.channel}` at once, where there is room for "
+            f"{section.capacity}",
+            trace.stuck[0].path if trace.stuck else trace.events[-1].path,
+            trace,
+            also=_entries(section),
+            help=f"seed `{section.channel}` once and publish it exactly once on every way out",
+        )
+
+
+def check_cancelled_holder(analysis: Analysis) -> Iterator[PropertyReport]:
+    """A cancel ends somebody who holds a token that nobody gives back."""
+    for section in analysis.sections:
+        if not any(outcome.cancels for _, outcome, _ in analysis.edges()):
+            return
+        found = _find_lost_by_cancel(analysis, section)
+        if found is None:
+            message = f"no cancel hits a holder of `{section.channel}`"
+            yield kept(analysis, "cancelled_holder", "TOK007", message)
+            continue
+        number, outcome, target = found
+        trace = counterexample(analysis.graph, number, (outcome, target))
+        victims = ", ".join(trace.events[-1].cancels)
+        yield violated(
+            "cancelled_holder",
+            "TOK007",
+            f"{victims} is cancelled while holding `{section.channel}`: nobody gives the token back",
+            trace.events[-1].path,
+            trace,
+            also=_entries(section),
+            help="cancel only steps that hold no token, or publish it beside the cancel",
+        )
+
+
+def _find_crowd(analysis: Analysis, section: Section) -> int | None:
+    """The first state with more holders than tokens."""
+    return next((n for n, s in analysis.running() if analysis.held(s, section) > section.capacity), None)
+
+
+def _find_imbalance(
+    analysis: Analysis, section: Section
+) -> tuple[int, tuple[Outcome, int] | None, int] | None:
+    """The first event after which there are more or fewer tokens than there were seeded."""
+    for number, state in enumerate(analysis.graph.states):
+        if not state.is_running or not analysis.is_seeded(state, section):
+            continue
+        total = analysis.unread(state, section.channel) + analysis.held(state, section)
+        if total != section.capacity:
+            parent = analysis.graph.parents[number]
+            if parent is None:
+                return number, None, total
+            return parent[0], (parent[1], number), total
+    return None
+
+
+def _find_lost_by_cancel(analysis: Analysis, section: Section) -> tuple[int, Outcome, int] | None:
+    states = analysis.graph.states
+    for number, outcome, target in analysis.edges():
+        if not outcome.cancels or not states[target].is_running:
+            continue
+        before, after = (
+            analysis.unread(states[each], section.channel) + analysis.held(states[each], section)
+            for each in (number, target)
+        )
+        is_holder = any(section.members.get(place.step, 0) for place, _ in outcome.cancels)
+        if is_holder and after < before:
+            return number, outcome, target
+    return None
+
+
+def _entries(section: Section) -> tuple[tuple[Path, str], ...]:
+    return tuple((entry.path, "token taken here") for entry in section.entries)
+
+
+CHECKS: dict[str, Check] = {
+    "token_conservation": check_conservation,
+    "mutual_exclusion": check_exclusion,
+    "cancelled_holder": check_cancelled_holder,
+}
