@@ -129,7 +129,7 @@ def _plan(method: Method, inputs: list[tuple[inspect.Parameter, Any]]) -> Conver
     if isinstance(annotation, str):
         raise Unbindable(
             MISFIT,
-            f"`{name}` takes `{parameter.name}: {annotation}`, which names nothing when the handler is called",
+            f"`{name}` takes `{parameter.name}: {annotation}`, which names nothing when it is called",
             "import it outside of `if TYPE_CHECKING:`: the input is converted to it",
         )
     try:

@@ -107,7 +107,7 @@ class _Listener:
 def _listening() -> Iterator[_Listener]:
     stream = sys.stdout
     listener = _Listener(stream)
-    sys.stdout = listener  # type: ignore[assignment]
+    sys.stdout = listener
     try:
         yield listener
     finally:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path as FilePath
 from types import ModuleType
 
-from orchestrator.binding.check import UNKNOWN, BindingProblem, Unbindable, bind
+from orchestrator.binding.check import MISFIT, UNKNOWN, BindingProblem, Unbindable, bind
 from orchestrator.binding.importing import Imported, import_module
 from orchestrator.binding.invoke import BoundHandler
 from orchestrator.binding.method import Method, MethodKind, methods_of
@@ -70,6 +70,11 @@ class Bindings:
         except Unbindable as problem:
             if ":" in method.handler.name or not self._has_failed_modules:
                 self._report(method.path, problem)
+        except Exception as error:  # what an object of the user raises when it is looked at
+            name, text = method.handler.name, f"{type(error).__name__}: {error}"
+            self._report(
+                method.path, Unbindable(MISFIT, f"`{name}` cannot be called: {text}", "write a function")
+            )
         else:
             self._handlers[method.kind, method.name] = bound
 

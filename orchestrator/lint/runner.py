@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from orchestrator.definition.catalogue import read_file, twin_problem
 from orchestrator.definition.codes import CODES
@@ -23,6 +23,9 @@ from orchestrator.lint.files import listed_files as listed_files
 from orchestrator.lint.files import shown_path as shown_path
 from orchestrator.lint.rules import all_rules
 from orchestrator.lint.suppression import not_looked_for, suppress
+
+if TYPE_CHECKING:
+    from orchestrator.binding.survey import Survey
 
 Tell: TypeAlias = Callable[[str], None]
 """Called with each file's path when it has been looked at."""
@@ -41,7 +44,7 @@ def lint_files(
     files: Sequence[Path], *, has_handlers: bool = False, tell: Tell | None = None
 ) -> list[Problem]:
     """The problems of these files. Many are shared among processes, unless handlers are to be imported."""
-    look = partial(_look, has_handlers=has_handlers)
+    look = partial(_look, survey=_start_survey(files) if has_handlers else None)
     problems: list[Problem] = []
     declared: dict[str, Declared] = {}
     for looked in each(look, files, worker_count=1 if has_handlers else None):
@@ -71,17 +74,17 @@ class Looked:
     declared: Declared | None
 
 
-def _look(file: Path, *, has_handlers: bool) -> Looked:
+def _look(file: Path, *, survey: Survey | None) -> Looked:
     """One file by itself."""
     flow, found, text = _read(file)
     path, declared = shown_path(file), None
     if flow is not None:
         found = [*found, *check_flow(flow)]
-        if has_handlers:
-            found += check_handlers(flow)
+        if survey is not None:
+            found += survey.check(flow)
         assert flow.source is not None
         declared = Declared(flow.name, path, flow.source.locate(("flow",)).value, text)
-    unchecked = not_looked_for(has_handlers=has_handlers)
+    unchecked = not_looked_for(has_handlers=survey is not None)
     return Looked(path, suppress(found, text, path, unchecked=unchecked), declared)
 
 
@@ -108,16 +111,14 @@ def check_flow(flow: Flow) -> list[Problem]:
 
 
 def check_handlers(flow: Flow) -> list[Problem]:
-    """Imports the handlers; the problems of binding them, where the definition names them."""
-    from orchestrator.binding.registry import Bindings
+    """Imports the handlers of one flow, and reads their source."""
+    return _start_survey(()).check(flow)
 
-    assert flow.source is not None
-    problems = []
-    for found in Bindings(flow).problems():
-        span = flow.source.locate(found.path).value
-        path = flow.source.path
-        problems.append(Problem(found.code, found.message, path, span, help=found.help, flow=flow.name))
-    return problems
+
+def _start_survey(files: Sequence[Path]) -> Survey:
+    from orchestrator.binding.survey import Survey
+
+    return Survey(files)
 
 
 def _read(file: Path) -> tuple[Flow | None, list[Problem], str]:

@@ -1,0 +1,226 @@
+"""What a handler does with its context: `ctx.publish("x", …)`, `ctx.attributes["y"] = …`, and so on."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from orchestrator.binding.source.files import FunctionSource, PythonFile, PythonFiles
+
+
+class Act(StrEnum):
+    PUBLISH = "publish"
+    SET = "set"
+    SET_ENTRY = "set an entry"
+    """`ctx.attributes[name][key] = …`: a write where the attribute is a map, else a change of a copy."""
+    CHANGE_COPY = "change a copy"
+    CANCEL = "cancel"
+    READ_ATTRIBUTE = "read"
+    READ_CHANNEL = "look at"
+    READ_WAIT = "read the wait"
+    HEARTBEAT = "heartbeat"
+    ASK_CANCELLED = "cancelled"
+    MEMBER = "member"
+    """Any other `ctx.name`."""
+
+
+@dataclass(frozen=True)
+class Deed:
+    act: Act
+    name: str | None
+    """Of the channel, attribute, step, condition or member; None: known only when it runs."""
+    file: PythonFile
+    node: ast.AST
+
+
+@dataclass
+class Deeds:
+    found: list[Deed] = field(default_factory=list)
+    is_whole: bool = True
+    """False: the context also goes where nobody looks, so there may be more."""
+
+    def has(self, *acts: Act) -> bool:
+        return any(deed.act in acts for deed in self.found)
+
+
+_CONTAINERS = {
+    "attributes": Act.READ_ATTRIBUTE,
+    "channels": Act.READ_CHANNEL,
+    "wait": Act.READ_WAIT,
+}
+_CALLS = {"publish": (Act.PUBLISH, "channel"), "cancel": (Act.CANCEL, "step")}
+_CHANGING = frozenset(
+    ["add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse", "sort"]
+    + ["update"]
+)
+"""Methods of lists, dicts and sets that are called for what they change."""
+_DEPTH = 6
+"""How far a context is followed from function to function."""
+
+
+def deeds_of(source: FunctionSource, context: str, files: PythonFiles) -> Deeds:
+    """`context` is the parameter's name. Functions of the same package that get the context are read too."""
+    deeds = Deeds()
+    _Reader(source, context, files, deeds, ((source, context),)).read()
+    return deeds
+
+
+class _Reader:
+    """Of one function."""
+
+    def __init__(
+        self,
+        source: FunctionSource,
+        context: str,
+        files: PythonFiles,
+        deeds: Deeds,
+        callers: tuple[tuple[FunctionSource, str], ...],
+    ) -> None:
+        self._source = source
+        self._context = context
+        self._files = files
+        self._deeds = deeds
+        self._callers = callers
+
+    def read(self) -> None:
+        uses = [n for n in ast.walk(self._source.node) if isinstance(n, ast.Name) and n.id == self._context]
+        if any(not isinstance(use.ctx, ast.Load) for use in uses):
+            self._deeds.is_whole = False  # another thing goes by this name
+            return
+        for use in uses:
+            self._read_use(use)
+
+    def _read_use(self, use: ast.Name) -> None:
+        parent = self._parent(use)
+        if isinstance(parent, ast.Attribute):
+            self._read_member(parent)
+        elif isinstance(parent, ast.keyword):
+            self._follow(self._parent(parent), parent.arg)
+        elif isinstance(parent, ast.Call):
+            self._follow(parent, parent.args.index(use))
+        else:
+            self._deeds.is_whole = False
+
+    def _read_member(self, member: ast.Attribute) -> None:
+        name = member.attr
+        if name in _CONTAINERS:
+            self._read_container(_CONTAINERS[name], member)
+        elif name == "cancelled":
+            self._add(Act.ASK_CANCELLED, None, member)
+        elif name in _CALLS or name == "heartbeat":
+            self._read_call(name, member)
+        else:
+            self._add(Act.MEMBER, name, member)
+
+    def _read_call(self, name: str, member: ast.Attribute) -> None:
+        call = self._parent(member)
+        if name == "heartbeat":
+            self._add(Act.HEARTBEAT, None, member)  # also where it is handed on: `every(10, ctx.heartbeat)`
+        elif isinstance(call, ast.Call) and call.func is member:
+            act, keyword = _CALLS[name]
+            self._add(act, self._source.literal(_argument(call, keyword)), call)
+        else:
+            self._deeds.is_whole = False
+
+    def _read_container(self, read: Act, node: ast.expr) -> None:
+        """`node` is `ctx.attributes`, or a variable that stands for it."""
+        parent = self._parent(node)
+        if isinstance(parent, ast.Subscript) and parent.value is node:
+            self._read_item(read, parent)
+        elif isinstance(parent, ast.Attribute):
+            self._read_attribute(read, parent)
+        elif isinstance(parent, ast.Compare) and len(parent.comparators) == 1 and parent.left is not node:
+            self._add(read, self._source.literal(parent.left), parent.left)
+        elif isinstance(parent, ast.Assign) and (names := self._alias(parent)) is not None:
+            for name in names:
+                self._read_container(read, name)
+        elif not isinstance(parent, ast.For | ast.comprehension):
+            self._deeds.is_whole = False
+
+    def _read_item(self, read: Act, item: ast.Subscript) -> None:
+        name = self._source.literal(item.slice)
+        if read is Act.READ_ATTRIBUTE:
+            act = Act.SET if isinstance(item.ctx, ast.Store | ast.Del) else self._change_of(item) or read
+            self._add(act, name, item)
+        else:
+            self._add(read, name, item)
+
+    def _change_of(self, item: ast.Subscript) -> Act | None:
+        """What is done to the value of `ctx.attributes[name]`, if it is changed."""
+        parent = self._parent(item)
+        if isinstance(parent, ast.Subscript) and parent.value is item:
+            if isinstance(parent.ctx, ast.Store | ast.Del):
+                return Act.SET_ENTRY
+            return Act.CHANGE_COPY if self._change_of(parent) is not None else None
+        if not isinstance(parent, ast.Attribute) or parent.attr not in _CHANGING:
+            return None
+        call = self._parent(parent)
+        is_statement = isinstance(call, ast.Call) and isinstance(self._parent(call), ast.Expr)
+        return (Act.SET_ENTRY if parent.attr == "clear" else Act.CHANGE_COPY) if is_statement else None
+
+    def _read_attribute(self, read: Act, member: ast.Attribute) -> None:
+        call = self._parent(member)
+        if read is Act.READ_WAIT:
+            self._add(read, member.attr, member)
+        elif member.attr == "get" and isinstance(call, ast.Call) and call.func is member and call.args:
+            self._add(read, self._source.literal(call.args[0]), call)
+
+    def _alias(self, assignment: ast.Assign) -> list[ast.Name] | None:
+        """Where `attributes = ctx.attributes` is used; None where that cannot be told."""
+        target = assignment.targets[0]
+        if not isinstance(target, ast.Name) or self._source.assigned_once(target.id) is not assignment.value:
+            return None
+        return [
+            node
+            for node in ast.walk(self._source.node)
+            if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load)
+        ]
+
+    def _follow(self, call: ast.AST | None, argument: int | str | None) -> None:
+        """Read the function that gets the context, if it is one of the same package."""
+        if not isinstance(call, ast.Call) or any(isinstance(each, ast.Starred) for each in call.args):
+            self._deeds.is_whole = False
+            return
+        callee = callee_of(self._source, call, self._files)
+        name = _parameter(callee, argument) if callee is not None else None
+        if callee is None or name is None or len(self._callers) >= _DEPTH:
+            self._deeds.is_whole = False
+        elif (callee, name) not in self._callers:
+            _Reader(callee, name, self._files, self._deeds, (*self._callers, (callee, name))).read()
+
+    def _parent(self, node: ast.AST) -> ast.AST | None:
+        return self._source.parents.get(node)
+
+    def _add(self, act: Act, name: str | None, node: ast.AST) -> None:
+        self._deeds.found.append(Deed(act, name, self._source.file, node))
+
+
+def callee_of(source: FunctionSource, call: ast.Call, files: PythonFiles) -> FunctionSource | None:
+    """The plain function that is called, where it is one of the same package and has no decorator."""
+    called = source.resolve(call.func)
+    callee = files.source_of(called) if callable(called) and not isinstance(called, type) else None
+    if callee is None or callee.function is not called or callee.node.decorator_list:
+        return None
+    return callee if _package(callee) == _package(source) else None
+
+
+def _package(source: FunctionSource) -> str:
+    return source.function.__module__.partition(".")[0]
+
+
+def _parameter(callee: FunctionSource, argument: int | str | None) -> str | None:
+    """What the callee calls the argument at this position, or of this keyword."""
+    arguments = callee.node.args
+    positional = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    if isinstance(argument, int):
+        return positional[argument] if argument < len(positional) else None
+    names = [*positional, *(each.arg for each in arguments.kwonlyargs)]
+    return argument if argument in names else None
+
+
+def _argument(call: ast.Call, keyword: str) -> ast.expr | None:
+    """The first argument, however it is given."""
+    if call.args:
+        return call.args[0]
+    return next((each.value for each in call.keywords if each.arg == keyword), None)

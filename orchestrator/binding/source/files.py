@@ -1,0 +1,188 @@
+"""Python files and the functions in them: each file is read and parsed once."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import functools
+import tokenize
+import types
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from orchestrator.binding.importing import shown_path
+from orchestrator.definition.problem import LabelledSpan, Span
+
+FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+UNKNOWN = object()
+"""What an expression is that nobody can tell without running it."""
+_NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, eq=False)
+class PythonFile:
+    path: str
+    tree: ast.Module
+    lines: tuple[str, ...]
+    functions: Mapping[tuple[int, str], FunctionNode]
+    """By first line, decorators counted, and name."""
+
+    def span(self, node: ast.AST) -> Span:
+        """Of a definition only its name's line; columns count characters, not bytes as `ast` does."""
+        line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
+        if isinstance(node, _NAMED):
+            return Span(line, self._column(line, column), line, len(self.lines[line - 1].rstrip()) + 1)
+        end, end_column = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
+        return Span(line, self._column(line, column), end, self._column(end, end_column))
+
+    def label(self, node: ast.AST, text: str) -> LabelledSpan:
+        return LabelledSpan(self.path, self.span(node), text)
+
+    def place(self, node: ast.AST) -> str:
+        """`handlers/shop.py:12`"""
+        return f"{self.path}:{node.lineno}"  # type: ignore[attr-defined]
+
+    def _column(self, line: int, offset: int) -> int:
+        return len(self.lines[line - 1].encode()[:offset].decode(errors="replace")) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionSource:
+    """A function with its text, and what its names stand for."""
+
+    file: PythonFile
+    node: FunctionNode
+    function: types.FunctionType
+
+    @functools.cached_property
+    def parents(self) -> Mapping[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.node) for child in ast.iter_child_nodes(node)}
+
+    @functools.cached_property
+    def _local_names(self) -> frozenset[str]:
+        return frozenset(_names_bound_in(self.node))
+
+    def assigned_once(self, name: str) -> ast.expr | None:
+        """The value of a local variable that is bound in one place, by `name = value`."""
+        return self._single_assignments.get(name)
+
+    @functools.cached_property
+    def _single_assignments(self) -> Mapping[str, ast.expr]:
+        counts: dict[str, int] = {}
+        for name in _names_bound_in(self.node):
+            counts[name] = counts.get(name, 0) + 1
+        return {
+            node.targets[0].id: node.value
+            for node in ast.walk(self.node)
+            if isinstance(node, ast.Assign)
+            and len(node.targets) == 1
+            and isinstance(node.targets[0], ast.Name)
+            and counts[node.targets[0].id] == 1
+        }
+
+    def resolve(self, node: ast.expr) -> object:
+        """What a name, or an attribute of a module or enum, is at run time; UNKNOWN for anything else."""
+        if isinstance(node, ast.Name):
+            if node.id in self._local_names or node.id in self.function.__code__.co_freevars:
+                return UNKNOWN
+            scope = self.function.__globals__
+            builtins = scope.get("__builtins__", {})
+            names = builtins if isinstance(builtins, dict) else vars(builtins)
+            return scope.get(node.id, names.get(node.id, UNKNOWN))
+        if isinstance(node, ast.Attribute):
+            owner = self.resolve(node.value)
+            if isinstance(owner, types.ModuleType | enum.EnumMeta):
+                return vars(owner).get(node.attr, UNKNOWN) if _is_module(owner) else _member(owner, node.attr)
+        return UNKNOWN
+
+    def literal(self, node: ast.expr | None) -> str | None:
+        """Text that an expression always is: written out, or a constant of the module."""
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) else None
+        value = self.resolve(node) if node is not None else None
+        return str.__str__(value) if isinstance(value, str) else None
+
+
+def _is_module(owner: object) -> bool:
+    return isinstance(owner, types.ModuleType)
+
+
+def _member(owner: Any, name: str) -> object:
+    return owner.__members__.get(name, UNKNOWN)
+
+
+def _names_bound_in(node: FunctionNode) -> Iterator[str]:
+    """Parameters, targets, imports and definitions, those of inner functions too; one item a binding."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.arg):
+            yield each.arg
+        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
+            yield each.id
+        elif isinstance(each, _NAMED) and each is not node:
+            yield each.name
+        elif isinstance(each, ast.alias):
+            yield (each.asname or each.name).partition(".")[0]
+        elif isinstance(each, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and each.name is not None:
+            yield each.name
+        elif isinstance(each, ast.MatchMapping) and each.rest is not None:
+            yield each.rest
+
+
+def innermost(function: object) -> types.FunctionType | None:
+    """The `def` behind partials, methods, objects with `__call__` and decorators that keep `__wrapped__`."""
+    seen: set[int] = set()
+    while id(function) not in seen:
+        seen.add(id(function))
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif isinstance(function, types.MethodType):
+            function = function.__func__
+        elif "__wrapped__" in getattr(function, "__dict__", {}):
+            function = function.__wrapped__  # type: ignore[attr-defined]
+        elif isinstance(function, types.FunctionType):
+            return function
+        elif not isinstance(function, type):
+            function = getattr(type(function), "__call__", None)  # noqa: B004
+    return None
+
+
+@dataclass
+class PythonFiles:
+    """Of one run of the linter: what is on the disk is taken to be what was imported."""
+
+    _files: dict[str, PythonFile | None] = field(default_factory=dict)
+    _functions: dict[types.CodeType, FunctionSource | None] = field(default_factory=dict)
+
+    def source_of(self, function: object) -> FunctionSource | None:
+        """None where there is no text: built in, made at run time, or written in another language."""
+        plain = innermost(function)
+        if plain is None:
+            return None
+        code = plain.__code__
+        if code not in self._functions:
+            file = self.file(code.co_filename)
+            node = file.functions.get((code.co_firstlineno, code.co_name)) if file is not None else None
+            is_found = file is not None and node is not None
+            self._functions[code] = FunctionSource(file, node, plain) if is_found else None  # type: ignore[arg-type]
+        return self._functions[code]
+
+    def file(self, path: str) -> PythonFile | None:
+        if path not in self._files:
+            self._files[path] = _read(path)
+        return self._files[path]
+
+
+def _read(path: str) -> PythonFile | None:
+    try:
+        with tokenize.open(path) as file:
+            text = file.read()
+        tree = ast.parse(text)
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+    functions = {}
+    for node in ast.walk(tree):
+        if isinstance(node, FunctionNode):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            functions[first, node.name] = node
+    return PythonFile(shown_path(path), tree, tuple(text.split("\n")), functions)
