@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.cli.lint_settings import LintSettings
 from orchestrator.cli.terminal import has_colours, is_terminal, note, say
+from orchestrator.definition.parse import read_document
 from orchestrator.definition.problem import Problem
 from orchestrator.definition.source import Source
 from orchestrator.errors import UsageError
@@ -39,7 +40,7 @@ class Linting:
             if len(self.paths) > 1 or self.has_handlers:
                 raise UsageError("standard input (-) is linted alone, without --handlers")
             text = sys.stdin.read() if self.text is None else self.text
-            self.sources[STDIN] = Source(STDIN, text)
+            self.sources[STDIN] = read_document(text, STDIN)[0]
             return lint_text(text, STDIN)
         files = listed_files(self.paths)
         with redirect_stdout(sys.stderr), _progress(len(files)) as tell:
@@ -56,9 +57,7 @@ class Linting:
         path = self.settings.baseline or DEFAULT_FILE
         selected = select_problems(problems, *self.settings.selection)
         write_baseline(path, selected, self.sources)
-        how = (
-            "" if self.settings.baseline else f"; use it with --baseline {path}, or name it in pyproject.toml"
-        )
+        how = "" if self.settings.baseline else f"; use it with --baseline {path}"
         note(f"{_count(len(selected), 'problem')} accepted in {path}{how}")
 
     def report(

@@ -74,6 +74,31 @@ def find_code(word: str) -> str | None:
     return next((code for code, about in CODES.items() if about.name == word.lower()), None)
 
 
+RULE_PAGES = "docs/rules"
+"""In the project's repository: one page a code."""
+
+
+def rule_url(code: str) -> str | None:
+    """Where a code is explained: below the package's documentation, where it names one, else in the repository."""
+    if code not in CODES:
+        return None
+    home = _documentation()
+    return f"{home}/rules/{code}.md" if home else f"{RULE_PAGES}/{code}.md"
+
+
+@cache
+def _documentation() -> str | None:
+    """`Documentation` under `[project.urls]`."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        named = metadata("orchestrator").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return None
+    urls = dict(each.split(", ", 1) for each in named)
+    return urls["Documentation"].rstrip("/") if "Documentation" in urls else None
+
+
 @cache
 def explain() -> dict[str, Explanation]:
     """Every code of CODES, in order."""
@@ -83,7 +108,7 @@ def explain() -> dict[str, Explanation]:
     for file in sorted(Path(__file__).with_name("problems").glob("*.yaml")):
         text = file.read_text(encoding="utf-8")
         entries.update(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
-    return {code: _explanation(code, entries[code]) for code in sorted(CODES)}
+    return {code: _explanation(code, entries.get(code, {})) for code in sorted(CODES)}
 
 
 def _explanation(code: str, entry: Mapping[str, object]) -> Explanation:
@@ -91,8 +116,8 @@ def _explanation(code: str, entry: Mapping[str, object]) -> Explanation:
         code=code,
         name=CODES[code].name,
         what=CODES[code].explanation,
-        why=str(entry["why"]),
-        fix=str(entry["fix"]),
+        why=str(entry.get("why", "")),
+        fix=str(entry.get("fix", "")),
         bad=_example(entry, "bad"),
         good=_example(entry, "good"),
         also=tuple(str(code) for code in also) if isinstance(also := entry.get("also"), list) else (),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from orchestrator.definition.explanations import rule_url
 from orchestrator.definition.problem import Fix, Problem, Span
 from orchestrator.definition.source import Source
 from orchestrator.errors import UsageError
+from orchestrator.lint.fingerprints import read_source
 from orchestrator.lint.junit import render_junit
 from orchestrator.lint.sarif import render_sarif
 
@@ -27,12 +28,14 @@ def render(
     files: Sequence[str] = (),
     fail_on: str = "error",
 ) -> str:
-    """The report in one of FORMATS. `sources` by path spares reading the files again (text only).
+    """The report in one of FORMATS. `sources` by path spares reading the files again (text and sarif).
 
     `files` are those that were looked at, and `fail_on` the severity that is a failure (junit only).
     """
     if format == "text":
         return render_text(problems, sources=sources, has_colour=has_colour)
+    if format == "sarif":
+        return render_sarif(problems, sources)
     if format == "junit":
         return render_junit(problems, files, fail_on)
     if format not in FORMATS:
@@ -47,9 +50,10 @@ def render_text(
     known: dict[str, Source | None] = dict(sources or {})
     frames = []
     for problem in problems:
-        if problem.path not in known:
-            known[problem.path] = _read_source(problem.path)
-        frames.append(problem.frame(known[problem.path], has_colour=has_colour))
+        for path in (problem.path, *(each.path for each in problem.spans)):
+            if path not in known:
+                known[path] = read_source(path)
+        frames.append(problem.frame(known[problem.path], known, has_colour=has_colour))
     return "\n\n".join([*frames, _conclude(problems)]) if frames else ""
 
 
@@ -58,8 +62,9 @@ def _conclude(problems: Sequence[Problem]) -> str:
     safe_count = sum(fix.is_safe for fix in fixes)
     offers = [f"{safe_count} with --fix"] if safe_count else []
     offers += [f"{len(fixes) - safe_count} with --fix --unsafe-fixes"] if len(fixes) > safe_count else []
-    count = summarize(problems)
-    return f"{count}\nfixable: {', '.join(offers)}" if offers else count
+    lines = [summarize(problems), f"fixable: {', '.join(offers)}" if offers else ""]
+    lines.append(f"what a code means: orchestrator lint --explain {problems[0].code}")
+    return "\n".join(line for line in lines if line)
 
 
 def summarize(problems: Sequence[Problem]) -> str:
@@ -123,7 +128,11 @@ def problem_json(problem: Problem) -> dict[str, Any]:
         ],
         "help": problem.help or None,
         "fix": _fix_json(problem.fix) if problem.fix is not None else None,
-        "url": None,
+        "trace": [
+            {"thread": step.thread, "text": step.text, **_span_json(step.span)} for step in problem.trace
+        ],
+        "notes": list(problem.notes),
+        "url": rule_url(problem.code),
     }
 
 
@@ -141,13 +150,6 @@ def _span_json(span: Span) -> dict[str, int]:
     }
 
 
-def _read_source(path: str) -> Source | None:
-    try:
-        return Source(path, Path(path).read_text(encoding="utf-8-sig", errors="replace"))
-    except OSError:
-        return None
-
-
 def _escape_github(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
@@ -157,11 +159,9 @@ def _escape_property(text: str) -> str:
 
 
 _RENDERERS: dict[str, Callable[[Sequence[Problem]], str]] = {
-    "text": render_text,
     "concise": render_concise,
     "json": render_json,
     "jsonl": render_jsonl,
     "github": render_github,
-    "sarif": render_sarif,
 }
-FORMATS = (*_RENDERERS, "junit")
+FORMATS = ("text", "concise", "json", "jsonl", "github", "sarif", "junit")

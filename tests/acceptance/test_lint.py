@@ -11,118 +11,125 @@ from tests.acceptance.command import Place
 
 MENDABLE = """\
 flow: Mendable
+input: string
 start: First
 steps:
   First:  # the first
-    when: ${1 < 2}
-    go_to: Secnd
+    decide:
+      - when: ${input == "Ada"}
+        go_to: Secnd
+      - graceful_complete: ${input}
   Second:
-    dead_end: true
+    graceful_complete: known
 """
-MENDED = MENDABLE.replace("${1 < 2}", "1 < 2")
+MENDED = MENDABLE.replace('${input == "Ada"}', 'input == "Ada"')
 WHOLE = MENDED.replace("Secnd", "Second")
+FILE = "flows/mendable.flow.yaml"
 
 
 @pytest.fixture
 def bench(place: Place) -> Place:
-    place.write("flows/mendable.flow.yaml", MENDABLE)
+    place.write(FILE, MENDABLE)
     return place
 
 
 def text(bench: Place) -> str:
-    return (bench.directory / "flows/mendable.flow.yaml").read_text()
+    return (bench.directory / FILE).read_text()
 
 
 def test_sarif_and_junit(bench: Place) -> None:
-    done = bench.type("lint", "flows/", "--format", "sarif")
+    done = bench.type("lint", FILE, "--format", "sarif")
     assert done.code == 1
     (run,) = json.loads(done.stdout)["runs"]
     assert [result["ruleId"] for result in run["results"]] == ["EXP002", "REF001"]
-    junit = bench.type("lint", "flows/", "--format", "junit")
+    bench.write("flows/well.flow.yaml", WHOLE.replace("Mendable", "Well"))
+    junit = bench.type("lint", FILE, "flows/well.flow.yaml", "--format", "junit")
     assert junit.code == 1
     root = ElementTree.fromstring(junit.stdout)
     names = {case.attrib["name"]: len(case) for case in root.iter("testcase")}
-    assert names["flows/mendable.flow.yaml"] == 1
-    assert names["flows/hello.flow.yaml"] == 0
+    assert names == {FILE: 1, "flows/well.flow.yaml": 0}
 
 
 def test_fix_mends_what_is_certain_and_reports_the_rest(bench: Place) -> None:
-    assert "fixable: 1 with --fix, 1 with --fix --unsafe-fixes" in bench.type("lint", "flows/").stdout
-    done = bench.type("lint", "flows/", "--fix", "--format", "concise")
+    assert "fixable: 1 with --fix, 1 with --fix --unsafe-fixes" in bench.type("lint", FILE).stdout
+    done = bench.type("lint", FILE, "--fix", "--format", "concise")
     assert done.code == 1
     assert [line.split()[1] for line in done.stdout.splitlines()] == ["REF001"]
     assert "fixed 1 problem in flows/mendable.flow.yaml" in done.stderr
     assert text(bench) == MENDED
-    assert bench.type("lint", "flows/", "--fix", "--unsafe-fixes").code == 0
+    assert bench.type("lint", FILE, "--fix", "--unsafe-fixes").code == 0
     assert text(bench) == WHOLE
 
 
 def test_fix_mends_selected_problems_only(bench: Place) -> None:
-    bench.type("lint", "flows/", "--fix", "--unsafe-fixes", "--ignore", "EXP002")
+    bench.type("lint", FILE, "--fix", "--unsafe-fixes", "--ignore", "EXP002")
     assert text(bench) == MENDABLE.replace("Secnd", "Second")
 
 
 def test_diff_shows_what_fix_would_do(bench: Place) -> None:
-    done = bench.type("lint", "flows/", "--diff")
+    done = bench.type("lint", FILE, "--diff")
     assert done.code == 1
-    assert "-    when: ${1 < 2}\n+    when: 1 < 2\n" in done.stdout
+    assert '-      - when: ${input == "Ada"}\n+      - when: input == "Ada"\n' in done.stdout
     assert text(bench) == MENDABLE
-    assert bench.type("lint", "flows/hello.flow.yaml", "--diff").code == 0
+    assert bench.type("lint", "flows/hello.flow.yaml", "--diff", "--select", "SCH,REF001").code == 0
 
 
 def test_standard_input_is_mended_to_standard_output(bench: Place) -> None:
     done = bench.type("lint", "-", "--fix", stdin=MENDABLE)
     assert (done.code, done.stdout) == (1, MENDED)
     assert "REF001" in done.stderr
-    assert "+    when: 1 < 2\n" in bench.type("lint", "-", "--diff", stdin=MENDABLE).stdout
+    assert '+      - when: input == "Ada"\n' in bench.type("lint", "-", "--diff", stdin=MENDABLE).stdout
 
 
 def test_json_has_the_edits(bench: Place) -> None:
-    document = bench.type("lint", "flows/", "--format", "json").json()
+    document = bench.type("lint", FILE, "--format", "json").json()
     assert [problem["fix"] for problem in document["problems"]] == [
         {
             "message": "remove the braces",
             "is_safe": True,
-            "edits": [{"line": 5, "column": 11, "end_line": 5, "end_column": 19, "text": "1 < 2"}],
+            "edits": [{"line": 7, "column": 15, "end_line": 7, "end_column": 32, "text": 'input == "Ada"'}],
         },
         {
             "message": "rename `Secnd` to `Second`",
             "is_safe": False,
-            "edits": [{"line": 6, "column": 12, "end_line": 6, "end_column": 17, "text": "Second"}],
+            "edits": [{"line": 8, "column": 16, "end_line": 8, "end_column": 21, "text": "Second"}],
         },
     ]
 
 
 def test_unsafe_fixes_alone_are_a_usage_error(bench: Place) -> None:
-    done = bench.type("lint", "flows/", "--unsafe-fixes")
+    done = bench.type("lint", FILE, "--unsafe-fixes")
     assert done.code == 2
     assert "--unsafe-fixes goes with --fix or --diff" in done.stderr
 
 
 def test_a_project_selects_and_ignores_in_pyproject(bench: Place) -> None:
     bench.write("pyproject.toml", '[tool.orchestrator.lint]\nignore = ["REF", "guard-in-braces"]\n')
-    assert bench.type("lint", "flows/").code == 0
-    assert bench.type("lint", "flows/", "--ignore", "SCH").code == 1
+    assert bench.type("lint", FILE).code == 0
+    assert bench.type("lint", FILE, "--ignore", "SCH").code == 1
     bench.write("pyproject.toml", "[tool.orchestrator.lint]\nselcet = []\n")
-    done = bench.type("lint", "flows/")
+    done = bench.type("lint", FILE)
     assert done.code == 2
     assert "there is no key `selcet`; did you mean `select`?" in done.stderr
 
 
 def test_a_baseline_accepts_what_is_there_and_no_more(bench: Place) -> None:
-    written = bench.type("lint", "flows/", "--write-baseline")
+    written = bench.type("lint", FILE, "--write-baseline")
     assert (written.code, written.stdout) == (0, "")
-    assert "2 problems accepted in lint-baseline.json; use it with --baseline" in written.stderr
-    done = bench.type("lint", "flows/", "--baseline", "lint-baseline.json")
+    assert (
+        "2 problems accepted in lint-baseline.json; use it with --baseline lint-baseline.json\n"
+        in written.stderr
+    )
+    done = bench.type("lint", FILE, "--baseline", "lint-baseline.json")
     assert (done.code, done.stdout) == (0, "")
     assert "2 problems accepted in lint-baseline.json" in done.stderr
     bench.write("pyproject.toml", '[tool.orchestrator.lint]\nbaseline = "lint-baseline.json"\n')
-    bench.write("flows/mendable.flow.yaml", MENDED + "    nope: 1\n")
-    done = bench.type("lint", "flows/", "--format", "concise")
+    bench.write(FILE, MENDED + "    nope: 1\n")
+    done = bench.type("lint", FILE, "--format", "concise")
     assert done.code == 1
     assert [line.split()[1] for line in done.stdout.splitlines()] == ["SCH001"]
     assert "1 entry is no longer needed (EXP002 in flows/mendable.flow.yaml)" in done.stderr
-    assert bench.type("lint", "flows/", "--baseline", "none.json").code == 2
+    assert bench.type("lint", FILE, "--baseline", "none.json").code == 2
 
 
 def test_infos_are_shown_when_they_are_asked_for(place: Place) -> None:
@@ -140,11 +147,12 @@ def test_a_path_that_is_not_there_is_a_usage_error(bench: Place) -> None:
 
 
 def test_a_suppression_without_use_fails_a_strict_look(place: Place) -> None:
-    place.write("flows/idle.flow.yaml", "flow: Idle\ntimeout: 1h  # lint: ignore[SCH004] old\n")
-    done = place.type("lint", "flows/", "--format", "concise")
+    file = "flows/idle.flow.yaml"
+    place.write(file, "flow: Idle\ntimeout: 1h  # lint: ignore[SCH004] old\n")
+    done = place.type("lint", file, "--format", "concise", "--select", "MET")
     assert done.code == 0
     assert "flows/idle.flow.yaml:2:29: MET001 " in done.stdout
-    assert place.type("lint", "flows/", "--strict").code == 1
+    assert place.type("lint", file, "--strict").code == 1
 
 
 def test_a_code_is_explained_with_examples(place: Place) -> None:

@@ -68,6 +68,14 @@ def test_the_table_of_codes_says_how_bad_it_is_and_what_fix_it_has(
 
 
 @pytest.mark.parametrize("code", CODES)
+def test_every_code_says_why_it_matters_and_what_to_do(code: str) -> None:
+    about = explain()[code]
+    assert len(about.why) > 20
+    assert len(about.fix) > 3
+    assert (about.bad is None) == (about.good is None) == (code in WITHOUT_EXAMPLE)
+
+
+@pytest.mark.parametrize("code", CODES)
 def test_the_table_of_codes_says_who_finds_it(code: str) -> None:
     assert finders(code)
     assert finders(code) <= set(FINDERS)

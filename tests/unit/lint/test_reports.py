@@ -52,7 +52,9 @@ def test_json_is_schema_1() -> None:
                 ],
                 "help": "remove one",
                 "fix": None,
-                "url": None,
+                "trace": [],
+                "notes": [],
+                "url": "docs/rules/YML002.md",
             }
         ],
     }
@@ -84,7 +86,7 @@ def test_concise() -> None:
 
 def test_text_ends_with_the_count() -> None:
     text = render(lint_text("flow: F\nnope: 1\ntimeout: x\n", "absent.flow.yaml"), "text")
-    assert text.splitlines()[-1] == "2 errors"
+    assert text.splitlines()[-2:] == ["2 errors", "what a code means: orchestrator lint --explain SCH001"]
     assert "error[SCH001] unknown-key" in text
     assert "absent.flow.yaml:2:1" in text
     assert render([], "text") == ""

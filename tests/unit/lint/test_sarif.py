@@ -6,148 +6,23 @@ import json
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
 from jsonschema import Draft7Validator
 
+from orchestrator.definition import explanations
 from orchestrator.definition.codes import CODES
-from orchestrator.definition.problem import LabelledSpan, Problem, Span
+from orchestrator.definition.problem import LabelledSpan, Problem, Span, TraceStep
 from orchestrator.lint.report import render
 from orchestrator.lint.runner import lint_text
+from tests.support.official_schemas import official_schema
 
-_REGION = {
-    "type": "object",
-    "required": ["startLine", "startColumn", "endLine", "endColumn"],
-    "properties": {
-        key: {"type": "integer", "minimum": 1} for key in ("startLine", "startColumn", "endLine", "endColumn")
-    },
-    "additionalProperties": False,
-}
-_MESSAGE = {
-    "type": "object",
-    "required": ["text"],
-    "properties": {"text": {"type": "string", "minLength": 1}},
-}
-_ARTIFACT = {
-    "type": "object",
-    "required": ["uri"],
-    "properties": {"uri": {"type": "string", "pattern": "^[^ <>]+$"}, "uriBaseId": {"const": "%SRCROOT%"}},
-    "additionalProperties": False,
-}
-_PHYSICAL = {
-    "type": "object",
-    "required": ["artifactLocation", "region"],
-    "properties": {"artifactLocation": _ARTIFACT, "region": _REGION},
-    "additionalProperties": False,
-}
-_LOCATION = {
-    "type": "object",
-    "required": ["physicalLocation"],
-    "properties": {
-        "id": {"type": "integer", "minimum": 0},
-        "message": _MESSAGE,
-        "physicalLocation": _PHYSICAL,
-    },
-    "additionalProperties": False,
-}
-_REPLACEMENT = {
-    "type": "object",
-    "required": ["deletedRegion"],
-    "properties": {"deletedRegion": _REGION, "insertedContent": {"required": ["text"]}},
-    "additionalProperties": False,
-}
-_FIX = {
-    "type": "object",
-    "required": ["artifactChanges"],
-    "properties": {
-        "description": _MESSAGE,
-        "artifactChanges": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "required": ["artifactLocation", "replacements"],
-                "properties": {
-                    "artifactLocation": _ARTIFACT,
-                    "replacements": {"type": "array", "minItems": 1, "items": _REPLACEMENT},
-                },
-                "additionalProperties": False,
-            },
-        },
-        "properties": {"type": "object"},
-    },
-    "additionalProperties": False,
-}
-_RESULT = {
-    "type": "object",
-    "required": ["message", "ruleId", "ruleIndex", "level", "locations"],
-    "properties": {
-        "ruleId": {"type": "string"},
-        "ruleIndex": {"type": "integer", "minimum": 0},
-        "level": {"enum": ["none", "note", "warning", "error"]},
-        "message": _MESSAGE,
-        "locations": {"type": "array", "items": _LOCATION, "minItems": 1},
-        "relatedLocations": {"type": "array", "items": _LOCATION, "minItems": 1},
-        "partialFingerprints": {
-            "type": "object",
-            "additionalProperties": {"type": "string"},
-            "minProperties": 1,
-        },
-        "fixes": {"type": "array", "items": _FIX, "minItems": 1},
-        "properties": {"type": "object"},
-    },
-    "additionalProperties": False,
-}
-_RULE = {
-    "type": "object",
-    "required": ["id"],
-    "properties": {
-        "id": {"type": "string"},
-        "name": {"type": "string"},
-        "shortDescription": _MESSAGE,
-        "help": _MESSAGE,
-        "defaultConfiguration": {"type": "object"},
-    },
-    "additionalProperties": False,
-}
-ESSENTIALS: dict[str, Any] = {
-    "type": "object",
-    "required": ["version", "runs"],
-    "properties": {
-        "$schema": {"type": "string", "format": "uri"},
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["tool", "results"],
-                "properties": {
-                    "tool": {
-                        "required": ["driver"],
-                        "properties": {
-                            "driver": {
-                                "required": ["name"],
-                                "properties": {
-                                    "rules": {"type": "array", "items": _RULE, "uniqueItems": True}
-                                },
-                            }
-                        },
-                    },
-                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
-                    "originalUriBaseIds": {"type": "object"},
-                    "results": {"type": "array", "items": _RESULT},
-                },
-                "additionalProperties": False,
-            },
-        },
-    },
-    "additionalProperties": False,
-}
-"""What SARIF 2.1.0 demands of the objects that are used, and no property that it does not know."""
-
+SCHEMA = official_schema("https://json.schemastore.org/sarif-2.1.0.json")
 TEXT = "flow: F\nflow: G\nstrat: A\nsteps:\n  A: {when: ${true}, dead_end: true}\n"
 
 
 def sarif(problems: list[Problem]) -> dict[str, Any]:
     document = json.loads(render(problems, "sarif"))
-    assert [error.message for error in Draft7Validator(ESSENTIALS).iter_errors(document)] == []
+    assert [error.message for error in Draft7Validator(SCHEMA).iter_errors(document)] == []
     (run,) = document["runs"]
     found: dict[str, Any] = run
     return found
@@ -159,6 +34,47 @@ def test_sarif_has_a_rule_for_every_code() -> None:
     assert [rule["id"] for rule in rules] == sorted(CODES)
     assert rules[0]["name"] == CODES[rules[0]["id"]].name
     assert run["results"] == []
+
+
+def test_a_rule_says_how_bad_and_how_sure_it_is_and_explains_itself() -> None:
+    rules = {rule["id"]: rule for rule in sarif([])["tool"]["driver"]["rules"]}
+    for code, about in CODES.items():
+        level = {"error": "error", "warning": "warning", "info": "note"}[about.severity]
+        assert rules[code]["defaultConfiguration"] == {"level": level}
+        assert rules[code]["properties"]["tags"] == [code[:3]]
+    rule = rules["EXP002"]
+    assert rule["shortDescription"]["text"] == CODES["EXP002"].explanation
+    assert rule["fullDescription"]["text"].startswith("A guard is always an expression")
+    assert rule["properties"]["precision"] == "very-high"
+    assert "```yaml\nflow: Hello\n" in rule["help"]["markdown"]
+    assert "What to do: Leave the braces out" in rule["help"]["text"]
+
+
+def test_a_rule_links_to_its_page_where_the_package_names_its_documentation(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert all("helpUri" not in rule for rule in sarif([])["tool"]["driver"]["rules"])
+    monkeypatch.setattr(explanations, "_documentation", lambda: "https://docs.example/orchestrator")
+    rules = {rule["id"]: rule for rule in sarif([])["tool"]["driver"]["rules"]}
+    assert rules["EXP002"]["helpUri"] == "https://docs.example/orchestrator/rules/EXP002.md"
+
+
+def test_a_trace_is_a_code_flow_with_a_thread_for_each_step_execution() -> None:
+    trace = (
+        TraceStep(Span(3, 1, 3, 5), "starts B x2", "A-1"),
+        TraceStep(Span(4, 1, 4, 5), "takes 1 of c", "B-1"),
+        TraceStep(Span(4, 1, 4, 5), "takes 1 of c", "B-2"),
+        TraceStep(Span(5, 1, 5, 5), "dead_end", "B-1"),
+    )
+    problem = Problem("SCH001", "lost", "a.flow.yaml", Span(5, 1, 5, 5), trace=trace, notes=("stuck: B-2",))
+    (result,) = sarif([problem])["results"]
+    (flow,) = result["codeFlows"]
+    assert [thread["id"] for thread in flow["threadFlows"]] == ["A-1", "B-1", "B-2"]
+    first, second = flow["threadFlows"][1]["locations"]
+    assert (first["executionOrder"], second["executionOrder"]) == (2, 4)
+    assert second["location"]["message"] == {"text": "dead_end"}
+    assert second["location"]["physicalLocation"]["region"]["startLine"] == 5
+    assert result["properties"]["notes"] == ["stuck: B-2"]
 
 
 def test_sarif_results_have_places_related_places_and_fixes() -> None:
@@ -186,7 +102,7 @@ def test_sarif_results_have_places_related_places_and_fixes() -> None:
 def test_sarif_fingerprints_survive_a_move_and_tell_equal_problems_apart() -> None:
     def fingerprints(text: str) -> list[str]:
         return [
-            result["partialFingerprints"]["orchestrator/v1"]
+            result["partialFingerprints"]["orchestrator/v2"]
             for result in sarif(lint_text(text, "a.flow.yaml"))["results"]
         ]
 
