@@ -23,9 +23,23 @@ CODES: dict[str, Code] = {
     "YML002": Code(
         "duplicate-key", "A mapping has the same key twice; YAML readers would silently keep one."
     ),
+    "YML003": Code(
+        "ambiguous-scalar",
+        "An unquoted value or key that readers of YAML 1.1 take for something else.",
+        severity="warning",
+        fix="safe",
+        found_by=("rule",),
+    ),
     "YML004": Code("non-string-key", "Keys of mappings are text; quote numbers, true/false and null."),
     "YML005": Code("alias-limit", "An alias refers to itself, to nothing, or expands to too much."),
     "YML006": Code("multiple-documents", "A file holds one flow: one YAML document."),
+    "YML007": Code(
+        "unseen-text",
+        "What nobody sees: a last line without end, invisible characters.",
+        severity="warning",
+        fix="safe",
+        found_by=("rule",),
+    ),
     "YML008": Code("tab", "Tabs are refused outside of text and comments: use spaces."),
     "YML009": Code("merge-key", "YAML 1.2 has no merge key `<<`: write the keys out."),
     "YML010": Code("tag", "Tags (`!name`) are refused: values are plain JSON."),
@@ -56,6 +70,16 @@ CODES: dict[str, Code] = {
     "NAM001": Code(
         "reserved-name", "The name is a CEL keyword, a name of the language, or already in scope."
     ),
+    "NAM002": Code("case-collision", "Two names of one kind differ in case only."),
+    "NAM003": Code(
+        "naming-style", "Steps are named LikeThis, channels likeThis.", severity="info", fix="unsafe"
+    ),
+    "NAM004": Code(
+        "id-file-mismatch",
+        "The names of the flow and of its file have nothing in common.",
+        severity="warning",
+        confidence="heuristic",
+    ),
     "NAM005": Code("duplicate-condition-id", "Ids of conditions are unique in a wait."),
     "NAM006": Code(
         "not-an-identifier", "Names are identifiers: letters, digits and `_`, not beginning with a digit."
@@ -65,11 +89,152 @@ CODES: dict[str, Code] = {
     "REF002": Code("unknown-channel", "No channel of that name is declared.", fix="unsafe"),
     "REF003": Code("unknown-attribute", "No attribute of that name is declared.", fix="unsafe"),
     "REF004": Code("unknown-handler", "No Python function of that name can be imported."),
+    "REF010": Code(
+        "unused-handler",
+        "A public function of a `handlers` module is the handler of no step.",
+        "info",
+        "heuristic",
+        found_by=("handlers",),
+    ),
+    "REF011": Code(
+        "undeclared-write",
+        "A handler writes, publishes or cancels what `may` beside it does not allow.",
+        "error",
+        "heuristic",
+        "unsafe",
+        ("handlers",),
+    ),
+    "REF012": Code(
+        "name-not-declared",
+        "A handler's source names a channel, attribute, step or condition that the flow does not declare.",
+        "error",
+        "heuristic",
+        found_by=("handlers",),
+    ),
+    "REF013": Code(
+        "choice-of-no-decision",
+        "A handler chooses a word that no decision has.",
+        "error",
+        "heuristic",
+        found_by=("handlers",),
+    ),
+    "REF014": Code(
+        "unused-choice",
+        "A decision is for a choice that its handler never makes.",
+        "info",
+        "heuristic",
+        found_by=("handlers",),
+    ),
+    "REF015": Code(
+        "noisy-import", "A module of handlers prints while it is imported.", "warning", found_by=("handlers",)
+    ),
+    "REF016": Code(
+        "slow-import",
+        "A module of handlers takes more than a second to import.",
+        "info",
+        "checked",
+        found_by=("handlers",),
+    ),
+    "REF017": Code(
+        "effect-never-done",
+        "`may` allows or demands an effect that its handler never has.",
+        "info",
+        "heuristic",
+        found_by=("handlers",),
+    ),
+    "REF006": Code(
+        "unused-channel",
+        "A channel that nothing waits on and nothing publishes to.",
+        severity="warning",
+        fix="safe",
+    ),
+    "REF007": Code("never-published-channel", "A step waits on a channel that nothing can publish to."),
+    "REF008": Code(
+        "never-consumed-channel", "Messages are published that no step waits on.", severity="warning"
+    ),
+    "REF009": Code(
+        "unused-attribute",
+        "An attribute that nothing reads or nothing writes.",
+        severity="warning",
+        fix="safe",
+    ),
     "REF020": Code("unknown-join", "No join of that name is declared.", fix="unsafe"),
     "REF021": Code(
         "unknown-condition", "No condition of that id is declared under `conditions`.", fix="unsafe"
     ),
     "REF022": Code("unknown-rpc", "No RPC of that name is declared.", fix="unsafe"),
+    "GRA001": Code("unreachable-step", "No way leads to the step.", fix="unsafe"),
+    "GRA002": Code("no-terminal", "No decision ever completes or fails a run."),
+    "GRA003": Code(
+        "dead-guard",
+        "A guard that decides nothing: it is constant, or earlier ones hold whenever it does.",
+        severity="warning",
+        fix="safe",
+    ),
+    "GRA004": Code(
+        "non-exhaustive-guards", "A list of decisions or movements of which none may be left.", fix="unsafe"
+    ),
+    "GRA005": Code(
+        "overlapping-guards", "Two guards on one thing can both hold; the first one wins.", severity="warning"
+    ),
+    "GRA006": Code("busy-loop", "A cycle that never waits: it has no way out, or waits by spinning."),
+    "GRA007": Code("failure-route-cycle", "Failure routes lead in a circle.", severity="warning"),
+    "GRA008": Code(
+        "duplicate-goto",
+        "A fan-out goes to the same step twice with the same input.",
+        severity="warning",
+        fix="unsafe",
+    ),
+    "GRA009": Code(
+        "only-dead-ends",
+        "The only line of a run takes a way on which nobody completes it.",
+        severity="warning",
+    ),
+    "GRA010": Code(
+        "fan-out-without-join", "A branch completes the run without waiting for the others.", severity="info"
+    ),
+    "GRA011": Code("complexity", "The flow is too large to be followed at a glance.", severity="info"),
+    "GRA012": Code(
+        "start-step-reentered", "A movement back to the start step seeds a channel again.", severity="warning"
+    ),
+    "WAI001": Code(
+        "empty-wait",
+        "A wait without conditions and effects: it holds at once.",
+        severity="warning",
+        fix="safe",
+    ),
+    "WAI002": Code(
+        "unbounded-wait",
+        "A step waits for the outside only, and nothing limits how long.",
+        severity="warning",
+        fix="unsafe",
+    ),
+    "WAI003": Code(
+        "timer-after-timeout",
+        "A timer that is no shorter than the timeout of the run: it never fires.",
+        severity="warning",
+    ),
+    "WAI004": Code(
+        "shadowed-alternative",
+        "An alternative that is never chosen, since another holds whenever it does.",
+        severity="warning",
+        fix="safe",
+    ),
+    "WAI005": Code("zero-timer-wins", "A timer of no length among alternatives: it always wins."),
+    "WAI006": Code(
+        "same-channel-twice",
+        "Two conditions of one combination reserve messages of one channel.",
+        severity="warning",
+        fix="safe",
+    ),
+    "WAI007": Code("for-zero", "A wait for 0 messages holds at once.", severity="warning"),
+    "WAI008": Code("timer-unused-result", "Whether the timer fired makes no difference.", severity="info"),
+    "WAI009": Code("wait-result-unread", "A message is taken and never read.", severity="info"),
+    "WAI010": Code(
+        "at-most-always-true",
+        "A condition with a minimum of 0 holds at once, beside others that can then never win.",
+        severity="warning",
+    ),
     "RHS001": Code("nothing-to-script", "A rehearsal scripts a handler or choice that its flow has not."),
     "RHS002": Code("undeclared-effect", "A scripted handler does what its `may` does not allow."),
     "RHS003": Code("not-external", "A client of a rehearsal publishes to a channel that is not external."),
@@ -88,6 +253,13 @@ CODES: dict[str, Code] = {
     "DEC002": Code("several-outcomes", "A decision has exactly one outcome."),
     "DEC003": Code("repeated-report", "A decision reports at most once to a join."),
     "DEC004": Code("not-in-an-rpc", "An RPC cannot close the run, report, or touch rounds and siblings."),
+    "DEC005": Code(
+        "returns-without-choice",
+        "A handler can return without a choice where every decision is for one.",
+        "error",
+        "heuristic",
+        found_by=("handlers",),
+    ),
     "REF005": Code("unknown-subflow", "No step of the flow waits for a subflow of that name."),
     "MET001": Code(
         "unused-suppression",
@@ -96,6 +268,89 @@ CODES: dict[str, Code] = {
         fix="safe",
     ),
     "MET002": Code("suppression-without-reason", "A `# lint: ignore[…]` comment does not say why.", "info"),
+    "TOK001": Code("token-not-seeded", "A step waits for a token that nobody has put there."),
+    "TOK002": Code("token-leak", "A branch ends while it holds a token.", fix="safe"),
+    "TOK003": Code("double-release", "A branch gives back a token that it does not hold.", fix="safe"),
+    "TOK004": Code("reacquire", "A branch waits for a token while it holds it: it waits for itself."),
+    "TOK005": Code("split-while-holding", "Several branches are started while holding one token."),
+    "TOK006": Code("path-dependent-holding", "A step is reached both holding a token and not holding it."),
+    "TOK007": Code("cancel-of-holder", "A step can be cancelled while it holds a token."),
+    "TOK008": Code(
+        "work-in-handoff", "A step that can be cancelled takes a token and works with it.", "warning"
+    ),
+    "TOK009": Code(
+        "waitfor-failure-in-section",
+        "A wait inside a section can fail the run.",
+        "warning",
+        fix="unsafe",
+    ),
+    "TOK010": Code("over-seeded", "More tokens are seeded than may be out at once.", fix="unsafe"),
+    "TOK011": Code("section-order", "Two sections are entered in opposite orders: a deadlock."),
+    "TOK012": Code("rpc-publishes-token", "Somebody who holds no token publishes one."),
+    "TOK013": Code("flag-as-lock", "An attribute is tested and set as a lock.", "warning", "heuristic"),
+    "CHN004": Code("mixed-use-channel", "A channel carries both tokens and data.", "warning", "heuristic"),
+    "CHN005": Code(
+        "self-feeding-wait", "Whoever publishes to a channel has waited for it before: nobody is first."
+    ),
+    "CHN006": Code(
+        "external-writes-internal",
+        "An RPC publishes to a channel whose messages from steps are counted.",
+        "warning",
+        "heuristic",
+    ),
+    "JON003": Code(
+        "join-count-mismatch", "A counting wait awaits another number than branches are started.", "warning"
+    ),
+    "JON004": Code("branch-exit-without-report", "A branch for which something waits ends without a report."),
+    "JON005": Code("double-report", "One branch can report twice to a counting wait.", "warning"),
+    "JON007": Code(
+        "branch-reaches-own-split", "A branch loops back through the step that opened its round.", "warning"
+    ),
+    "JON008": Code("go-to-joining-step", "A step that waits on a join is reached where no round is faced."),
+    "FAI001": Code(
+        "missing-failure-route", "A failing step fails the run, where others have a way out.", "info"
+    ),
+    "FAI002": Code(
+        "branch-failure-kills-flow",
+        "A step that holds a token, or one of several branches, fails the run.",
+        "warning",
+    ),
+    "FAI003": Code("route-same-step", "A step is its own failure route."),
+    "FAI004": Code(
+        "recovery-not-sync",
+        "A step with a failure route is always sync: `durability: async` is without effect.",
+        "warning",
+        fix="safe",
+    ),
+    "FAI007": Code("retry-longer-than-timeout", "Retries go on for longer than the run may take.", "warning"),
+    "FAI010": Code(
+        "cancel-self-or-child",
+        "A decision cancels what it starts, or itself: no effect.",
+        "warning",
+        fix="safe",
+    ),
+    "FAI011": Code("cancel-unstarted", "A cancelled step can never be active at that moment.", "warning"),
+    "FAI013": Code("no-flow-timeout", "A run can wait for ever for a call that never comes.", "info"),
+    "DAT004": Code(
+        "read-before-write", "An attribute may be unset where its value is needed.", "warning", "heuristic"
+    ),
+    "DAT006": Code(
+        "lock-over-wait", "A lock is released between two steps that both need it.", "info", "heuristic"
+    ),
+    "FAI012": Code(
+        "heartbeat-missing",
+        "A heartbeat is declared and the handler never gives one.",
+        "info",
+        "heuristic",
+        found_by=("handlers",),
+    ),
+    "FAI014": Code(
+        "handler-swallows-cancel",
+        "A long handler would not notice that its result is no longer wanted.",
+        "info",
+        "heuristic",
+        found_by=("handlers",),
+    ),
     "DAT008": Code("handler-signature", "The function cannot be called as this place calls it."),
     "VER001": Code("deadlock", "Executions wait for what nobody can ever send.", confidence="checked"),
     "VER002": Code("zombie", "The run stays open with nothing left to do.", confidence="checked"),
@@ -167,6 +422,20 @@ CODES: dict[str, Code] = {
         "warning",
         confidence="checked",
         found_by=("verifier",),
+    ),
+    "DAT010": Code(
+        "handler-result",
+        "A wait_for handler returns no wait, or another handler returns one.",
+        "error",
+        "heuristic",
+        found_by=("handlers",),
+    ),
+    "DAT011": Code(
+        "lost-change",
+        "A handler changes a copy of an attribute and does not assign it back.",
+        "warning",
+        "heuristic",
+        found_by=("handlers",),
     ),
     "ENG001": Code(
         "not-executable-yet", "The language has it, this release's engine does not execute it yet.", "info"

@@ -36,13 +36,37 @@ class Facts:
         confidence: str | None = None,
     ) -> Problem:
         """At the value of `path` (or its key); `also`: further places with what to say there."""
-        about = CODES[code]
         spans = tuple(LabelledSpan(self.source.path, self.span(place), label) for place, label in also)
+        return self.text_problem(
+            code,
+            message,
+            self.span(path, is_key=is_key),
+            spans=spans,
+            help=help,
+            fix=fix,
+            severity=severity,
+            confidence=confidence,
+        )
+
+    def text_problem(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        *,
+        spans: tuple[LabelledSpan, ...] = (),
+        help: str = "",
+        fix: Fix | None = None,
+        severity: str | None = None,
+        confidence: str | None = None,
+    ) -> Problem:
+        """At a place of the text."""
+        about = CODES[code]
         return Problem(
             code,
             message,
             self.source.path,
-            self.span(path, is_key=is_key),
+            span,
             help=help,
             severity=severity or about.severity,
             confidence=confidence or about.confidence,

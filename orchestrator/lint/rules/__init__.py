@@ -12,7 +12,20 @@ from orchestrator.lint.facts import Facts
 Rule: TypeAlias = Callable[[Facts], Iterable[Problem]]
 """May find problems of several codes of its family; order does not matter."""
 
-FAMILIES = ("graph", "waits", "channels", "joins", "tokens", "failures", "attributes", "names", "references")
+FAMILIES = (
+    "text",
+    "graph",
+    "guards",
+    "cycles",
+    "waits",
+    "channels",
+    "joins",
+    "tokens",
+    "failures",
+    "attributes",
+    "names",
+    "references",
+)
 """Modules of this package, each with a list `RULES`."""
 
 
