@@ -34,13 +34,14 @@ def check_conservation(analysis: Analysis) -> Iterator[PropertyReport]:
             continue
         number, edge, total = found
         trace = counterexample(analysis.graph, number, edge)
-        is_lost = total < section.capacity
+        expected = _expected(section)
+        is_lost = total < expected
         yield violated(
             "token_conservation",
             "TOK002" if is_lost else "TOK003",
             f"a token of `{section.channel}` is {'lost' if is_lost else 'doubled'}: "
-            f"there are {total} instead of {section.capacity}",
-            trace.events[-1].path,
+            f"there are {total} instead of {expected}",
+            trace.events[-1].path if trace.events else section.entries[0].path,
             trace,
             also=_entries(section),
             help=f"publish `{section.channel}` exactly once on every way out of the section",
@@ -97,6 +98,10 @@ def check_cancelled_holder(analysis: Analysis) -> Iterator[PropertyReport]:
         )
 
 
+def _expected(section: Section) -> int:
+    return section.capacity if section.seeded is None else section.seeded
+
+
 def _find_crowd(analysis: Analysis, section: Section) -> int | None:
     """The first state with more holders than tokens."""
     return next((n for n, s in analysis.running() if analysis.held(s, section) > section.capacity), None)
@@ -110,7 +115,7 @@ def _find_imbalance(
         if not state.is_running or not analysis.is_seeded(state, section):
             continue
         total = analysis.unread(state, section.channel) + analysis.held(state, section)
-        if total != section.capacity:
+        if total != _expected(section):
             parent = analysis.graph.parents[number]
             if parent is None:
                 return number, None, total
