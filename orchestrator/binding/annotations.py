@@ -43,7 +43,7 @@ def type_of(annotation: Any, *, is_result: bool) -> Type | None:
 
 
 def _schema_of_model(custom: type, lifted: dict[str, Json], *, is_result: bool) -> dict[str, Json]:
-    """Of a pydantic model; {} says nothing. As pydantic reads "5" as 5, scalars of an input say nothing either."""
+    """Of a pydantic model; {} says nothing. pydantic reads "5" as 5: scalars of an input say nothing."""
     describe: Callable[..., dict[str, Json]] | None = getattr(custom, "model_json_schema", None)
     if describe is None or (not is_result and _has_own_rules(custom)):
         return {}

@@ -45,12 +45,12 @@ def _check_heartbeat(method: Method, deeds: Deeds, source: FunctionSource) -> It
         f"`{method.handler.name}` never calls `ctx.heartbeat`, though {method.owner} declares a heartbeat",
         place=PythonPlace(source.file, source.node, "no heartbeat in it"),
         also=[((*method.path, "heartbeat"), "declared here")],
-        help=f"attempts longer than {heartbeat.total_seconds():g} s fail: call it on the way, or drop `heartbeat`",
+        help=f"attempts longer than {heartbeat.total_seconds():g} s fail: call it, or drop `heartbeat`",
     )
 
 
 def _check_loops(method: Method, source: FunctionSource) -> Iterator[Problem]:
-    """Loops that try for ever, and in steps that are cancelled loops that sleep; an `async def` is ended there."""
+    """Loops that try for ever, and loops that sleep in steps that are cancelled; an `async def` is ended."""
     if isinstance(source.node, ast.AsyncFunctionDef):
         return
     loops: list[ast.While | ast.For] = list(stubborn_loops(source))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.binding.annotated import check_annotations
 from orchestrator.binding.answers import check_answers
-from orchestrator.binding.check import context_name, locate
+from orchestrator.binding.check import UNKNOWN, context_name, locate
 from orchestrator.binding.declaring import declaring
 from orchestrator.binding.endurance import check_endurance
 from orchestrator.binding.findings import PythonPlace, find_problem, problem_at
@@ -56,13 +56,16 @@ class Survey:
                 problems += _import_problems(flow, name, imported)
         for bound in bindings.handlers():
             problems += self._check_handler(bound)
+        if not any(problem.code == UNKNOWN for problem in problems):  # else one may be meant that is misspelt
+            problems += self._check_modules(flow, imports)
+        return problems
+
+    def _check_modules(self, flow: Flow, imports: Mapping[str, Imported]) -> Iterator[Problem]:
         for position, name in enumerate(flow.handlers):
             module = imports[name].module
             if module is not None and self._relatives.is_first(flow, name):
                 used = self._relatives.names_in(flow, name)
-                place = _module_place(flow, position)
-                problems += check_unused(flow, place, module, used, self._files)
-        return problems
+                yield from check_unused(flow, _module_place(flow, position), module, used, self._files)
 
     def _check_handler(self, bound: BoundHandler) -> Iterator[Problem]:
         method = bound.method

@@ -50,10 +50,7 @@ _CONTAINERS = {
     "wait": Act.READ_WAIT,
 }
 _CALLS = {"publish": (Act.PUBLISH, "channel"), "cancel": (Act.CANCEL, "step")}
-_CHANGING = frozenset(
-    ["add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "reverse", "sort"]
-    + ["update"]
-)
+_CHANGING = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort", "update"})
 """Methods of lists, dicts and sets that are called for what they change."""
 _DEPTH = 6
 """How far a context is followed from function to function."""

@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
-
 import pytest
 
+from docs.rule_examples import laid_out, look_at
 from orchestrator.definition.codes import CODES, FINDERS, finders
 from orchestrator.definition.explanations import Example, explain, find_code
 from orchestrator.definition.problem import Problem
-from orchestrator.lint.runner import lint_paths
-from orchestrator.simulate.rehearsal import read_rehearsals
 
-WITHOUT_EXAMPLE = {"ENG001"}
-"""What has it changes with the release."""
+WITHOUT_EXAMPLE = {"ENG001", "REF016"}
+"""What has it changes with the release, or with the machine."""
 CODES_SHOWN = sorted(set(CODES) - WITHOUT_EXAMPLE)
 VERIFIED = {code for code in CODES_SHOWN if finders(code) == {"verifier"}}
 """Found by `verify` alone."""
 
 
-def problems_of(example: Example, place: Path, monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
-    monkeypatch.chdir(place)
-    for name in example.files:
-        (place / name).write_bytes(example.content(name))
-    if example.name.endswith(".rehearsal.yaml"):
-        return list(read_rehearsals(Path(example.name)).problems)
-    modules = [name.removesuffix(".py") for name in example.files if name.endswith(".py")]
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    for module in modules:
-        sys.modules.pop(module, None)
-    importlib.invalidate_caches()
-    try:
-        return lint_paths([Path()], has_handlers=bool(modules))
-    finally:
-        for module in modules:
-            sys.modules.pop(module, None)
+def problems_of(code: str, example: Example) -> list[Problem]:
+    with laid_out(example):
+        return look_at(code, example)
 
 
 def codes(problems: list[Problem]) -> set[str]:
@@ -45,23 +27,19 @@ def codes(problems: list[Problem]) -> set[str]:
 
 
 @pytest.mark.parametrize("code", sorted(set(CODES_SHOWN) - VERIFIED))
-def test_the_bad_example_has_that_problem_and_no_other(
-    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_bad_example_has_that_problem_and_no_other(code: str) -> None:
     about = explain()[code]
     assert about.bad is not None
-    found = problems_of(about.bad, tmp_path, monkeypatch)
+    found = problems_of(code, about.bad)
     assert [problem.code for problem in found].count(code) == 1
     assert codes(found) == {code, *about.also}, [problem.concise() for problem in found]
 
 
 @pytest.mark.parametrize("code", sorted(set(CODES_SHOWN) - VERIFIED))
-def test_the_table_of_codes_says_how_bad_it_is_and_what_fix_it_has(
-    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_table_of_codes_says_how_bad_it_is_and_what_fix_it_has(code: str) -> None:
     example = explain()[code].bad
     assert example is not None
-    found = next(each for each in problems_of(example, tmp_path, monkeypatch) if each.code == code)
+    found = next(each for each in problems_of(code, example) if each.code == code)
     fix = "" if found.fix is None else "safe" if found.fix.is_safe else "unsafe"
     assert found.severity == CODES[code].severity
     assert fix in ("", CODES[code].fix)
@@ -82,10 +60,10 @@ def test_the_table_of_codes_says_who_finds_it(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", sorted(set(CODES_SHOWN) - VERIFIED))
-def test_the_mended_example_has_none(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mended_example_has_none(code: str) -> None:
     example = explain()[code].good
     assert example is not None
-    found = problems_of(example, tmp_path, monkeypatch)
+    found = problems_of(code, example)
     assert codes(found) == set(), [problem.concise() for problem in found]
 
 
