@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 
 from orchestrator.cli.lint_settings import Selection
@@ -20,6 +21,7 @@ class Mending:
     paths: Sequence[str]
     selection: Selection
     allows_unsafe: bool
+    has_handlers: bool = False
 
     def mend(self) -> str | None:
         """Writes the files; of standard input the mended text goes to stdout, and is given back."""
@@ -43,7 +45,8 @@ class Mending:
 
     def _fix(self, *, writes: bool) -> list[Fixed]:
         if STANDARD_INPUT not in self.paths:
-            return fix_files(self.paths, self._is_wanted, writes=writes)
+            with redirect_stdout(sys.stderr):  # modules of handlers may print
+                return fix_files(self.paths, self._is_wanted, writes=writes, has_handlers=self.has_handlers)
         if len(self.paths) > 1:
             raise UsageError("standard input (-) is fixed alone")
         return [fix_text(sys.stdin.read(), STDIN, self._is_wanted)]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from orchestrator.definition.problem import Fix, Problem, Span, line_starts
 from orchestrator.errors import UsageError
-from orchestrator.lint.runner import STANDARD_INPUT, lint_text, listed_files, shown_path
+from orchestrator.lint.runner import STANDARD_INPUT, lint_text, listed_files, shown_path, start_survey
 
 _ROUND_LIMIT = 50
 """Each round may bring to light what the fixes of the one before had hidden."""
 Wanted = Callable[[Problem], bool]
 """May this problem be fixed?"""
+Lint = Callable[[str, str], list[Problem]]
+"""The problems of a text, by the path that they are shown with."""
 
 
 @dataclass(frozen=True)
@@ -43,30 +46,37 @@ class Fixed:
         )
 
 
-def fix_text(text: str, path: str, is_wanted: Wanted) -> Fixed:
+def fix_text(text: str, path: str, is_wanted: Wanted, lint: Lint = lint_text) -> Fixed:
     """Fixes until nothing is left that can be; never a text that YAML reads worse than before."""
     before, count, refused = text, 0, set[Fix]()
     for _ in range(_ROUND_LIMIT):
-        problems = lint_text(text, path)
+        problems = lint(text, path)
         fixes = [p.fix for p in problems if p.fix is not None and is_wanted(p) and p.fix not in refused]
         chosen = _apart(fixes)
         if not chosen:
             break
         mended = apply_fixes(text, chosen)
-        if _is_worse(lint_text(mended, path), problems):
+        if _is_worse(lint(mended, path), problems):
             chosen = chosen[:1]
             mended = apply_fixes(text, chosen)
-            if _is_worse(lint_text(mended, path), problems):
+            if _is_worse(lint(mended, path), problems):
                 refused.update(chosen)
                 continue
         text, count, refused = mended, count + len(chosen), set()
     return Fixed(path, before, text, count)
 
 
-def fix_files(paths: Iterable[str | Path], is_wanted: Wanted, *, writes: bool) -> list[Fixed]:
-    """Every file that can be read; those that change are written, unless `writes` is False."""
+def fix_files(
+    paths: Iterable[str | Path], is_wanted: Wanted, *, writes: bool, has_handlers: bool = False
+) -> list[Fixed]:
+    """Every file that can be read; those that change are written, unless `writes` is False.
+
+    With `has_handlers` the handlers are imported, and their problems fixed too.
+    """
     found = []
-    for file in listed_files(paths):
+    files = listed_files(paths)
+    lint = partial(lint_text, survey=start_survey(files)) if has_handlers else lint_text
+    for file in files:
         if str(file) == STANDARD_INPUT:
             raise UsageError("standard input (-) is fixed alone")
         try:
@@ -74,7 +84,7 @@ def fix_files(paths: Iterable[str | Path], is_wanted: Wanted, *, writes: bool) -
             text = raw.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError):
             continue  # a problem of its own, YML013
-        fixed = fix_text(text, shown_path(file), is_wanted)
+        fixed = fix_text(text, shown_path(file), is_wanted, lint)
         if fixed.is_changed and writes:
             mark = raw[:3] if raw.startswith(b"\xef\xbb\xbf") else b""
             _write(file, mark + fixed.after.encode("utf-8"))

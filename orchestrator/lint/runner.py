@@ -44,7 +44,7 @@ def lint_files(
     files: Sequence[Path], *, has_handlers: bool = False, tell: Tell | None = None
 ) -> list[Problem]:
     """The problems of these files. Many are shared among processes, unless handlers are to be imported."""
-    look = partial(_look, survey=_start_survey(files) if has_handlers else None)
+    look = partial(_look, survey=start_survey(files) if has_handlers else None)
     problems: list[Problem] = []
     declared: dict[str, Declared] = {}
     for looked in each(look, files, worker_count=1 if has_handlers else None):
@@ -97,11 +97,14 @@ def _twin_problems(declared: Declared, before: dict[str, Declared]) -> list[Prob
     return suppress([found], declared.text, declared.path, unchecked=CODES)
 
 
-def lint_text(text: str, path: str = STDIN) -> list[Problem]:
-    """The problems of a definition that stands in no file."""
+def lint_text(text: str, path: str = STDIN, survey: Survey | None = None) -> list[Problem]:
+    """The problems of a definition that stands in no file, or not yet; with a survey also of its handlers."""
     flow, problems = parse(text, path)
     found = problems if flow is None else check_flow(flow)
-    return sorted(suppress(found, text, path), key=sort_key)
+    if flow is not None and survey is not None:
+        found = [*found, *survey.check(flow)]
+    unchecked = not_looked_for(has_handlers=survey is not None)
+    return sorted(suppress(found, text, path, unchecked=unchecked), key=sort_key)
 
 
 def check_flow(flow: Flow) -> list[Problem]:
@@ -112,10 +115,11 @@ def check_flow(flow: Flow) -> list[Problem]:
 
 def check_handlers(flow: Flow) -> list[Problem]:
     """Imports the handlers of one flow, and reads their source."""
-    return _start_survey(()).check(flow)
+    return start_survey(()).check(flow)
 
 
-def _start_survey(files: Sequence[Path]) -> Survey:
+def start_survey(files: Sequence[Path]) -> Survey:
+    """Of the handlers of these files' flows."""
     from orchestrator.binding.survey import Survey
 
     return Survey(files)

@@ -107,7 +107,7 @@ def lint(
     chosen = preset.value if preset else None
     settings = resolve_lint_settings(select, ignore, preset=chosen, fail_on=least)
     settings = replace(settings, baseline=baseline or settings.baseline)
-    mending = Mending(paths, settings.selection, allows_unsafe=unsafe_fixes)
+    mending = Mending(paths, settings.selection, allows_unsafe=unsafe_fixes, has_handlers=handlers)
     if diff:
         return mending.show()
     if unsafe_fixes and not fix:
