@@ -1,4 +1,4 @@
-"""Writes the generated pages of docs/reference: `python -m docs.generate`, or `--check` to compare only.
+"""Writes the generated pages of docs: `python -m docs.generate`, or `--check` to compare only.
 
 Sources: the flow schema's titles and descriptions, the commands of the executable, the table of problems,
 the marks of the tests (conformance.py).
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 import sys
-import unicodedata
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from docs.conformance import conformance_page
 from docs.pictures import flow_picture, run_picture
 from docs.python_api import api_page
-from orchestrator.definition.explanations import Example
+from docs.rule_pages import index_page, rule_page
+from orchestrator.definition.codes import CODES
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -224,43 +225,7 @@ def option_help(option: Any) -> str:
     return f"{option.help or ''} Default: `{getattr(default, 'value', default)}`."
 
 
-# --- Problems and outputs ---------------------------------------------------------------------------------
-
-
-PROBLEMS_HEAD = """# Problems
-
-What `orchestrator lint` can find, by code. Codes are never reused.
-`orchestrator lint --explain CODE` says the same.
-"""
-
-
-def problems_page() -> str:
-    from orchestrator.definition.explanations import explain
-
-    source = "orchestrator/definition/codes.py and problems/"
-    lines = [NOTE.format(source=source), PROBLEMS_HEAD, "| code | name | |", "|---|---|---|"]
-    for code, about in explain().items():
-        lines.append(f"| [{code}](#{code.lower()}) | {about.name} | {cell(about.what)} |")
-    for code, about in explain().items():
-        lines += [f'\n## <a id="{code.lower()}"></a>{code} {about.name}\n', f"{about.what} {about.why}\n"]
-        lines += example_lines("For example", about.bad)
-        lines.append(f"What to do: {about.fix}\n")
-        lines += example_lines("Mended", about.good)
-    return "\n".join(lines)
-
-
-def example_lines(title: str, example: Example | None) -> Iterator[str]:
-    """Indented: control characters of an example stay out of the page."""
-    if example is not None:
-        text = "".join(shown_character(character) for character in example.as_text())
-        yield f"{title}:\n"
-        yield from (f"    {line}".rstrip() for line in text.split("\n"))
-        yield ""
-
-
-def shown_character(character: str) -> str:
-    is_control = unicodedata.category(character) == "Cc" and character not in "\n\t"
-    return chr(0x2400 + ord(character)) if is_control and ord(character) < 32 else character
+# --- Outputs ----------------------------------------------------------------------------------------------
 
 
 def outputs_page() -> str:
@@ -286,7 +251,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "flow-schema.md": schema_page,
     "rehearsals.md": rehearsal_page,
     "cli.md": commands_page,
-    "problems.md": problems_page,
+    "../rules/README.md": index_page,
+    **{f"../rules/{code}.md": partial(rule_page, code) for code in CODES},
     "outputs.md": outputs_page,
     "python-api.md": api_page,
     "../conformance.md": conformance_page,
@@ -295,8 +261,20 @@ PAGES: dict[str, Callable[[], str]] = {
 }
 
 
+def left_over() -> list[Path]:
+    """Pages of problems that there are no longer."""
+    return [
+        path
+        for path in sorted((ROOT / "docs" / "rules").glob("*.md"))
+        if f"../rules/{path.name}" not in PAGES
+    ]
+
+
 def main(arguments: list[str]) -> int:
-    stale = []
+    stale = [path.name for path in left_over()]
+    if "--check" not in arguments:
+        for path in left_over():
+            path.unlink()
     for name, write in PAGES.items():
         path = REFERENCE / name
         text = write().rstrip("\n") + "\n"
@@ -304,6 +282,7 @@ def main(arguments: list[str]) -> int:
             continue
         stale.append(name)
         if "--check" not in arguments:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
     verb = "not current" if "--check" in arguments else "written"
     print(f"{verb}: {', '.join(stale)}" if stale else "all pages are current")

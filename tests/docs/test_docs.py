@@ -11,7 +11,7 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from docs.generate import PAGES, REFERENCE
+from docs.generate import PAGES, REFERENCE, left_over
 from orchestrator.definition.catalogue import parse
 from tests.docs.pages import ROOT, Block, blocks, matches, pages, type_in, typed
 
@@ -77,6 +77,10 @@ def test_links_lead_somewhere() -> None:
 def test_a_generated_page_is_current(name: str) -> None:
     """If not: ./run docs"""
     assert (REFERENCE / name).read_text(encoding="utf-8") == PAGES[name]().rstrip("\n") + "\n"
+
+
+def test_no_page_is_left_of_a_problem_that_is_no_more() -> None:
+    assert left_over() == []
 
 
 def test_every_command_is_documented() -> None:

@@ -1,0 +1,60 @@
+"""Looks at the examples of an explanation as their users would: in files of a directory of their own."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir, contextmanager, redirect_stdout
+from pathlib import Path
+
+from orchestrator.definition.codes import finders
+from orchestrator.definition.explanations import Example
+from orchestrator.definition.problem import Problem
+from orchestrator.lint.runner import lint_paths
+from orchestrator.simulate.rehearsal import read_rehearsals
+
+
+@contextmanager
+def laid_out(example: Example) -> Iterator[None]:
+    """The working directory has the example's files; modules among them are forgotten afterwards."""
+    modules = [name.removesuffix(".py") for name in example.files if name.endswith(".py")]
+    before = sys.dont_write_bytecode
+    with tempfile.TemporaryDirectory() as directory, chdir(directory):
+        for name in example.files:
+            Path(name).write_bytes(example.content(name))
+        sys.dont_write_bytecode = True
+        sys.path.insert(0, directory)
+        importlib.invalidate_caches()
+        try:
+            yield
+        finally:
+            sys.path.remove(directory)
+            sys.dont_write_bytecode = before
+            for module in modules:
+                sys.modules.pop(module, None)
+
+
+def look_at(code: str, example: Example) -> list[Problem]:
+    """What is found in the example of a code. To be called where it is `laid_out`."""
+    kinds = finders(code)
+    kind = next((kind for kind in _LOOKS if kind in kinds), "")
+    return _LOOKS.get(kind, _lint)(example)
+
+
+def _lint(example: Example) -> list[Problem]:
+    """Modules of an example may print as they are imported."""
+    with redirect_stdout(io.StringIO()):
+        return lint_paths([Path()], has_handlers=any(name.endswith(".py") for name in example.files))
+
+
+def _rehearse(example: Example) -> list[Problem]:
+    if not example.name.endswith(".rehearsal.yaml"):
+        return _lint(example)
+    return list(read_rehearsals(Path(example.name)).problems)
+
+
+_LOOKS: Mapping[str, Callable[[Example], list[Problem]]] = {"rule": _lint, "rehearsal": _rehearse}
+"""By who finds the problems of a code, in order of preference; others are found by `lint`."""
