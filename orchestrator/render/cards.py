@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from orchestrator.render.metrics import text_width
+from orchestrator.render.overlay import Trace
 from orchestrator.render.style import TEXT_SIZE
 
 PADDING_X = 12.0
@@ -140,6 +141,8 @@ class Link:
     is_parallel: bool = False
     is_faded: bool = False
     """Run overlay: never taken."""
+    change: str = ""
+    """Of two versions: added or removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,8 @@ class Rail:
     title: str = ""
     badge: str = ""
     color: int = 0
+    change: str = ""
+    """Of two versions: added, removed or changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +175,4 @@ class Diagram:
     status: str = ""
     states: frozenset[str] = field(default_factory=frozenset)
     """Run states that occur, for the legend."""
+    trace: Trace | None = None

@@ -31,6 +31,7 @@ def compose(flow: Flow, layers: frozenset[str], overlay: RunOverlay | None = Non
         routes=tuple(_routes(flow)),
         status=overlay.title if overlay else "",
         states=frozenset(card.state for card in cards if card.state),
+        trace=overlay.trace if overlay else None,
     )
 
 

@@ -9,16 +9,19 @@ from orchestrator.definition.model import Flow
 from orchestrator.render.cards import Card, Diagram, Entry, Link, Rail, Row, Tap
 from orchestrator.render.content import compose
 from orchestrator.render.overlay import RunOverlay
-from orchestrator.render.style import THEMES, Direction, Theme, ThemeName
+from orchestrator.render.style import THEMES, Direction, Theme, ThemeName, Tone
 
 
 def write_dot(
     flow: Flow, theme: ThemeName, direction: Direction, layers: frozenset[str], overlay: RunOverlay | None
 ) -> str:
+    return draw_dot(compose(flow, layers, overlay), theme, direction)
+
+
+def draw_dot(diagram: Diagram, theme: ThemeName, direction: Direction) -> str:
     """One node a card, as an HTML-like table; channels, attributes and joins as nodes of their own."""
     import graphviz
 
-    diagram = compose(flow, layers, overlay)
     colors = THEMES[theme]
     graph = graphviz.Digraph(diagram.name)
     graph.attr(rankdir=direction, bgcolor=colors.page, nodesep="0.5", ranksep="0.6", labelloc="t")
@@ -35,7 +38,7 @@ def write_dot(
         if rail.kind != "failure":
             _add_rail(graph, rail, colors)
     for link in diagram.links:
-        _add_link(graph, link)
+        _add_link(graph, link, colors)
     for wire in _wires(diagram, colors):
         graph.edge(wire.tail, wire.head, **dict(wire.style))
     return str(graph.source)
@@ -91,8 +94,14 @@ def _entry(entry: Entry, theme: Theme) -> str:
     return f'<FONT POINT-SIZE="{entry.size:g}" COLOR="{color}">{words}</FONT><BR ALIGN="LEFT"/>'
 
 
+def _rail_tone(rail: Rail, theme: Theme) -> Tone:
+    if rail.change:
+        return theme.tones[rail.change]
+    return theme.rail(rail.color) if rail.kind == "channel" else theme.tones[rail.kind]
+
+
 def _add_rail(graph: Any, rail: Rail, theme: Theme) -> None:
-    tone = theme.rail(rail.color) if rail.kind == "channel" else theme.tones[rail.kind]
+    tone = _rail_tone(rail, theme)
     shape = {"channel": "cylinder", "attribute": "note", "join": "hexagon"}[rail.kind]
     label = "\n".join(part for part in (rail.name, " · ".join(rail.notes), rail.badge) if part)
     colors = {"fillcolor": tone.area, "color": tone.line, "fontcolor": tone.line}
@@ -102,12 +111,14 @@ def _add_rail(graph: Any, rail: Rail, theme: Theme) -> None:
     )
 
 
-def _add_link(graph: Any, link: Link) -> None:
+def _add_link(graph: Any, link: Link, theme: Theme) -> None:
     style = {"class": link.kind, "tooltip": link.title or link.kind}
     if link.label:
         style["label"] = " " + link.label
     if link.is_parallel:
         style["penwidth"] = "1.8"
+    if link.change:
+        style["color"] = theme.line(link.change)
     graph.edge(_port(link.source, link.port), _name(link.target), **style)
 
 
@@ -140,7 +151,7 @@ def _wire(card: Card, row: Row, tap: Tap, rail: Rail, theme: Theme) -> list[Wire
         color = ("color", theme.line("failure"))
         style = (("class", tap.kind), color, ("penwidth", "1.6"), ("tooltip", "on failure"))
         return [Wire(port, f"{_name('step:' + rail.name)}:t", style)]
-    tone = theme.rail(rail.color) if rail.kind == "channel" else theme.tones[rail.kind]
+    tone = _rail_tone(rail, theme)
     style = (("style", "dashed"), ("color", tone.line), ("arrowhead", "vee"), ("class", tap.kind))
     if tap.is_incoming:
         return [Wire(_name(rail.ref), port, style)]

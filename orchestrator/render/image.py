@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import Literal, TypeAlias
 
@@ -49,6 +49,32 @@ def render(
 
     drawing = paint(compose(flow, layers, overlay), theme, direction, legend)
     return _WRITERS[format](drawing)
+
+
+def render_difference(
+    old: Flow,
+    new: Flow,
+    format: Format,
+    *,
+    renamed: Mapping[str, str] | None = None,
+    theme: ThemeName = "light",
+    direction: Direction = "TB",
+    layers: frozenset[str] = DEFAULT_LAYERS,
+    legend: bool = True,
+) -> bytes:
+    """Two versions as one diagram (merging.py). `renamed`: new step names by old. Not as Mermaid."""
+    _check("format", format, tuple(each for each in FORMATS if each != "mermaid"))
+    _check("theme", theme, tuple(THEMES))
+    from orchestrator.render.merging import compose_difference
+
+    diagram = compose_difference(old, new, layers, renamed)
+    if format == "dot":
+        from orchestrator.render.dot import draw_dot
+
+        return draw_dot(diagram, theme, direction).encode()
+    from orchestrator.render.paint import paint
+
+    return _WRITERS[format](paint(diagram, theme, direction, legend))
 
 
 def _check(what: str, given: str, known: tuple[str, ...]) -> None:

@@ -47,6 +47,9 @@ _WORDS = {
     "retrying": "retrying",
     "failed_run": "failed",
     "cancelled": "cancelled",
+    "added": "added",
+    "removed": "removed",
+    "changed": "changed",
 }
 
 

@@ -29,6 +29,34 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class TraceMark:
+    """One event of a trace. `card` and `port` say where: `step:Charge` and `d2`, or a channel's rail alone.
+
+    No card: it has no place on the diagram.
+    """
+
+    number: int
+    thread: str
+    """Who it happens to: `Charge-1`."""
+    text: str
+    card: str = ""
+    port: str = ""
+    targets: frozenset[str] = frozenset()
+    """Cards that it starts."""
+    rails: frozenset[str] = frozenset()
+    """Channels that it takes from or publishes to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The way to a problem: numbered on the diagram, told below it."""
+
+    title: str
+    marks: tuple[TraceMark, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RunOverlay:
     """A step without marks was not reached and is drawn faded."""
 
@@ -40,6 +68,7 @@ class RunOverlay:
     """By decision: `EditContract/2` → how often."""
     queued: Mapping[str, int] = field(default_factory=dict)
     """By channel: unread messages."""
+    trace: Trace | None = None
 
     def state_of(self, step: str) -> MarkState | None:
         """The state that wants attention most; None: not reached."""

@@ -11,6 +11,7 @@ from orchestrator.render.legend import paint_legend
 from orchestrator.render.metrics import text_width, wrap
 from orchestrator.render.paint_cards import paint_card
 from orchestrator.render.paint_rails import paint_rail, paint_wire, place_heads
+from orchestrator.render.paint_trace import TracePlaces, paint_trace, tell_trace
 from orchestrator.render.shapes import Drawing, Group, Label, Line, Rect, Shape, circle, polygon
 from orchestrator.render.style import SMALL_SIZE, THEMES, Direction, Theme, ThemeName
 from orchestrator.render.wires import route
@@ -64,7 +65,14 @@ def paint(diagram: Diagram, theme_name: ThemeName, direction: Direction, has_leg
         shapes.append(_paint_start(layout.boxes["start"], theme))
     shapes += [paint_card(card, layout.boxes[card.ref], theme) for card in diagram.cards]
     shapes += [paint_wire(wire, theme, states[wire.card] == "unreached") for wire in wires]
-    shapes += [_paint_label(curve, theme) for curve in layout.curves if curve.label_at is not None]
+    labels = [_paint_label(curve, theme) for curve in layout.curves if curve.label_at is not None]
+    if diagram.trace is None:
+        shapes += labels
+    else:
+        lines, numbers = paint_trace(diagram, diagram.trace, TracePlaces(layout, wires, heads), theme)
+        told = tell_trace(diagram.trace, theme, bounds.left, bounds.bottom + 30, bounds.right - bounds.left)
+        shapes += [lines, *labels, numbers, told.group]
+        bounds.include(bounds.left + told.width, bounds.bottom + 30 + told.height)
     legend = paint_legend(diagram, theme, bounds.left, bounds.bottom + 34) if has_legend else None
     if legend is not None:
         shapes.append(legend.group)
@@ -88,7 +96,8 @@ def _paint_title(diagram: Diagram, theme: Theme, bounds: Bounds) -> Group:
     room = max(bounds.right - bounds.left, 420)
     lines += [(line, 12.0, 400, theme.muted) for line in wrap(diagram.description, room, 12)]
     if diagram.status:
-        tone = _STATUS_TONES.get(diagram.status.rpartition(" ")[2], "active")
+        usual = "active" if diagram.trace is None else "trace"
+        tone = _STATUS_TONES.get(diagram.status.rpartition(" ")[2], usual)
         lines += [(line, 12.0, 600, theme.line(tone)) for line in wrap(diagram.status, room, 12, 600)]
     y = bounds.top - 22 - sum(size * 1.4 for _, size, _, _ in lines[1:])
     x = bounds.left
@@ -110,6 +119,7 @@ def _paint_start(box: Box, theme: Theme) -> Group:
 
 def _paint_curve(curve: Curve, state: str, theme: Theme) -> Group:
     color = theme.line("entry") if curve.link.kind in ("rpc_start", "timeout") else theme.line("plain")
+    color = theme.line(curve.link.change) if curve.link.change else color
     width = 2.0 if curve.link.is_parallel else 1.4
     line = Line(segments=curve.segments, stroke=color, stroke_width=width)
     (x, y), (tip_x, tip_y) = curve.neck, curve.tip

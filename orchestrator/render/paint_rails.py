@@ -30,6 +30,8 @@ NOTE_SIZE = 9.0
 
 
 def rail_tone(rail: Rail, theme: Theme) -> Tone:
+    if rail.change:
+        return theme.tones[rail.change]
     return theme.rail(rail.color) if rail.kind == "channel" else theme.tones[rail.kind]
 
 

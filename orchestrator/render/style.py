@@ -82,6 +82,10 @@ _LIGHT = Theme(
         "retrying": Tone("#b45309", "#fef3c7"),
         "failed_run": Tone("#9f1239", "#fecdd3"),
         "cancelled": Tone("#64748b", "#e2e8f0"),
+        "trace": Tone("#e11900", "#ffffff"),
+        "added": Tone("#15803d", "#dcfce7"),
+        "removed": Tone("#be123c", "#ffe4e6"),
+        "changed": Tone("#b45309", "#fef3c7"),
     },
     rails=(
         Tone("#a16207", "#fef9c3"),
@@ -121,6 +125,10 @@ _DARK = Theme(
         "retrying": Tone("#fbbf24", "#5a3a0c"),
         "failed_run": Tone("#fda4af", "#7a1f38"),
         "cancelled": Tone("#a3b1c6", "#334155"),
+        "trace": Tone("#ff5a47", "#1a0503"),
+        "added": Tone("#4ade80", "#14532d"),
+        "removed": Tone("#fb7185", "#5c1f30"),
+        "changed": Tone("#fbbf24", "#5a3a0c"),
     },
     rails=(
         Tone("#facc15", "#423a12"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from orchestrator.core.state import TIMEOUT_ID, Execution, Run
+from orchestrator.core.state import TIMEOUT_ID, TIMEOUT_STEP, Execution, Run
 from orchestrator.simulate.storyline import Beat, BeatKind, Storyline
 
 _WAITING = (BeatKind.WAIT_FOR, BeatKind.WAIT_FOR_FAILED)
@@ -57,15 +57,17 @@ class Cast:
     def _learn(self, index: int, beat: Beat) -> None:
         for started in beat.starts:
             self._begins.setdefault(started, index)
-        if not beat.execution_id:
+        is_deadline = beat.kind is BeatKind.TIMED_OUT and beat.decision is not None
+        execution_id, step = (TIMEOUT_ID, TIMEOUT_STEP) if is_deadline else (beat.execution_id, beat.name)
+        if not execution_id:
             return
-        part = self._parts.setdefault(beat.execution_id, Part(beat.execution_id, beat.name))
+        part = self._parts.setdefault(execution_id, Part(execution_id, step))
         part.indexes[id(beat)] = index
         if beat.kind in _WAITING:
             part.wait = beat
         elif beat.kind is BeatKind.SATISFIED:
             part.satisfied = beat
-        elif beat.kind in _ENDING:
+        elif beat.kind in _ENDING or is_deadline:
             part.end = beat
 
     def begin_of(self, execution_id: str) -> int:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from orchestrator.core import changes as c
 from orchestrator.core.state import TIMEOUT_STEP, Status
-from orchestrator.definition.model import Json
+from orchestrator.definition.model import Flow, Json
 from orchestrator.definition.types import Type
 from orchestrator.errors import OrchestratorError
-from orchestrator.simulate.record import SimulatedRun
 from orchestrator.simulate.storyline import Beat, BeatKind, Storyline
 
 
@@ -40,26 +39,54 @@ def fits_all(value: Json, types: Sequence[Type]) -> bool:
     return True
 
 
-def difference_of(simulated: SimulatedRun, story: Storyline) -> str | None:
-    """Where the run does not stand as the story says."""
-    run = simulated.run
-    if run.status != story.status:
-        return f"the run is {run.status}, not {story.status}"
-    active = Counter(each.step for each in run.executions.values() if each.step != TIMEOUT_STEP)
-    told = Counter(step for each in story.active if (step := each.rpartition("-")[0]) != TIMEOUT_STEP)
-    if run.status == Status.RUNNING and active != told:
-        return f"active are {_counted(active)}, not {_counted(told)}"
-    unread: Counter[str] = Counter()
-    for (channel, _), queue in run.queues.items():
-        unread[channel] += len(queue)
-    for channel in simulated.flow.channels:
-        if unread[channel] != story.unread.get(channel, 0):
-            return f"{channel} has {unread[channel]} unread, not {story.unread.get(channel, 0)}"
-    return None
+class Tally:
+    """How a run stands between any two changes, as far as stories tell: a commit passes through several."""
+
+    def __init__(self, flow: Flow) -> None:
+        self._channels = tuple(flow.channels)
+        self._steps: dict[str, str] = {}
+        """Of active executions."""
+        self._messages: Counter[str] = Counter()
+        self._waits: dict[str, c.WaitAccepted] = {}
+        self._status = "RUNNING"
+
+    def apply(self, change: c.Change) -> None:
+        match change:
+            case c.StepQueued():
+                self._steps[change.execution.id] = change.execution.step
+            case c.StepEnded():
+                self._steps.pop(change.execution_id, None)
+            case c.WaitAccepted():
+                self._waits[change.execution_id] = change
+            case c.WaitSatisfied():
+                conditions = self._waits[change.execution_id].conditions
+                for index, seqs in change.taken:
+                    self._messages[conditions[index].channel or ""] -= len(seqs)
+            case c.MessageQueued():
+                self._messages[change.channel] += 1
+            case c.MessagesReturned():
+                self._messages[change.channel] += len(change.messages)
+            case c.MessagesDropped():
+                self._messages[change.channel] -= len(change.seqs)
+            case c.RunClosed():
+                self._status = change.status
+            case _:
+                pass
+
+    def difference(self, story: Storyline) -> str | None:
+        """Where the run does not stand as the story says."""
+        if self._status != story.status:
+            return f"the run is {self._status}, not {story.status}"
+        active = Counter(step for step in self._steps.values() if step != TIMEOUT_STEP)
+        told = Counter(step for each in story.active if (step := each.rpartition("-")[0]) != TIMEOUT_STEP)
+        if self._status == Status.RUNNING and active != told:
+            return f"active are {_counted(active)}, not {_counted(told)}"
+        for channel in self._channels:
+            if self._messages[channel] != story.unread.get(channel, 0):
+                return f"{channel} has {self._messages[channel]} unread, not {story.unread.get(channel, 0)}"
+        return None
 
 
 def _counted(steps: Counter[str]) -> str:
-    return (
-        ", ".join(f"{step} x{count}" if count > 1 else step for step, count in sorted(steps.items()))
-        or "none"
-    )
+    shown = [f"{step} x{count}" if count > 1 else step for step, count in sorted(steps.items())]
+    return ", ".join(shown) or "none"

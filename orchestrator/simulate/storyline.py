@@ -14,6 +14,8 @@ class BeatKind(StrEnum):
     """A wait_for handler returned its wait."""
     WAIT_FOR_FAILED = "wait_for_failed"
     SATISFIED = "satisfied"
+    CHILD_CLOSED = "child_closed"
+    """The run that a subflow condition waits for has closed."""
     DECIDED = "decided"
     FAILED = "failed"
     """Execute failed for good."""
@@ -28,8 +30,8 @@ class Given:
     """What the storyline leaves no choice in: how long a list is, what a handler chose."""
 
     what: str
-    """`publishes <channel>`, `sets <attribute>`, `cancels <step>`, `wait`, a subflow condition's id, or the text of
-    an expression."""
+    """`publishes <channel>`, `sets <attribute>`, `cancels <step>`, `wait`, the id of a subflow condition, or
+    the text of an expression."""
     value: Json
 
 
@@ -44,7 +46,7 @@ class Beat:
     decision: int | None = None
     otherwise_count: int = 0
     conditions: tuple[str, ...] = ()
-    """Ids of the conditions that end a wait."""
+    """Ids of the conditions that end a wait, or whose child has closed."""
     starts: tuple[str, ...] = ()
     """Steps, one for each execution."""
     given: tuple[Given, ...] = ()
