@@ -112,6 +112,7 @@ def _place(change: Change, name: str) -> str:
 
 DESCRIBED: dict[str, tuple[str, Callable[[Change, Change], str]]] = {
     "run_restored": ("", lambda change, _: f"back to what it was after commit {change['forked_at']}"),
+    "definition_changed": ("goes on under", lambda change, _: str(change["new"])[:19]),
     "run_closed": ("", lambda change, _: str(change["status"])),
     "step_ended": ("", _ended),
     "attempt_failed": ("", _failed),

@@ -62,6 +62,29 @@ Attributes = Annotated[
 Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="Handlers that run at the same time.")]
 
 
+OldVersion = Annotated[
+    str,
+    typer.Argument(
+        metavar="OLD",
+        help="The version that runs have: a *.flow.yaml file, git:REV:PATH, or the hash of a stored one.",
+        show_default=False,
+    ),
+]
+NewVersion = Annotated[
+    str, typer.Argument(metavar="NEW", help="The other version, named the same way.", show_default=False)
+]
+Mapping = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="KIND:OLD=NEW",
+        help="A renamed step, channel, attribute, join or condition (condition:STEP/OLD=NEW); "
+        "channel:OLD= or attribute:OLD= drops what is there. May be repeated.",
+        show_default=False,
+    ),
+]
+
+
 def parse_span(text: str | None, place: str) -> timedelta | None:
     """A duration of the language (`30s`, `1h30m`, a number of seconds)."""
     if text is None:

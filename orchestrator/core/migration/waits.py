@@ -71,27 +71,13 @@ def _check_conditions(
     case: Comparison, stand: Stand, before: WaitFor, after: WaitFor, target: Step, *, is_waiting: bool
 ) -> Iterator[Obstacle]:
     declared = {c.id: c for c in after.conditions}
-    kept: dict[str, str] = {}
     for condition in before.conditions:
         name = case.renaming.condition(stand.step, condition.id)
         if name in declared:
-            kept[name] = condition.id
             yield from _check_condition(case, stand, condition, declared[name], target, is_waiting=is_waiting)
         elif is_waiting or _is_satisfied_by(stand, condition.id):
             yield _lost(case, stand, condition, declared)
-    yield from _check_combination(case, stand, before, after, target, is_waiting=is_waiting)
-    is_certain = after.combinator in _ALL
-    for name, condition in declared.items():
-        if (
-            name in kept
-            or not is_certain
-            or condition.when is not None
-            or not _is_condition_read(target, name)
-        ):
-            continue
-        yield Obstacle(
-            stand.place, f"step {target.name} reads condition {name}, which the accepted wait does not have"
-        )
+    yield from _check_combination(case, stand, before, after, target)
 
 
 def _is_satisfied_by(stand: Stand, condition: str) -> bool:
@@ -121,25 +107,40 @@ def _lost(case: Comparison, stand: Stand, gone: Condition, declared: dict[str, C
 
 
 def _check_combination(
-    case: Comparison, stand: Stand, before: WaitFor, after: WaitFor, target: Step, *, is_waiting: bool
+    case: Comparison, stand: Stand, before: WaitFor, after: WaitFor, target: Step
 ) -> Iterator[Obstacle]:
-    if len(before.conditions) == 1 and len(after.conditions) == 1:
-        return  # until, any_of and all_of of one condition are the same
-    if before.combinator is not after.combinator:
-        if _is_read(target):
+    """Each set of conditions that the accepted wait can end with must be one that the new one can end with."""
+    if not _is_read(target) or after.combinator is Combinator.HANDLER:
+        return  # a handler may build any wait out of what is declared
+    endings = _endings(before)
+    if endings is None:
+        yield Obstacle(stand.place, "its wait was built by a handler; now it is declared")
+        return
+    declared = {c.id for c in after.conditions}
+    needed = frozenset(name for name in declared if _is_condition_read(target, name))
+    legal = _endings(after) or set()
+    for ending in endings:
+        renamed = frozenset(case.renaming.condition(stand.step, each) for each in ending)
+        if not renamed <= declared:
+            continue  # said of the condition that is gone
+        if not (needed <= renamed if after.combinator in _ALL else renamed in legal):
             yield Obstacle(
                 stand.place,
-                f"the accepted wait is {before.combinator}, the new definition's is {after.combinator}",
+                f"the accepted wait ends with {' and '.join(sorted(ending))}, as the new one never does",
             )
-        return
-    if after.combinator is Combinator.ANY_COMBINATION_OF and _is_read(target):
-        name = case.renaming.condition
-        groups = {frozenset(group) for group in after.groups}
-        for group in before.groups:
-            if frozenset(name(stand.step, each) for each in group) not in groups:
-                yield Obstacle(
-                    stand.place, f"the new definition does not know the combination [{', '.join(group)}]"
-                )
+            return
+
+
+def _endings(wait: WaitFor) -> set[frozenset[str]] | None:
+    """Which conditions are satisfied together when it is over; None: whatever a handler says."""
+    names = [condition.id for condition in wait.conditions]
+    if wait.combinator is Combinator.HANDLER:
+        return None
+    if wait.combinator is Combinator.ANY_OF:
+        return {frozenset([name]) for name in names}
+    if wait.combinator is Combinator.ANY_COMBINATION_OF:
+        return {frozenset(group) for group in wait.groups}
+    return {frozenset(names)} if names else set()
 
 
 def _check_condition(
