@@ -11,6 +11,7 @@ from orchestrator.definition.model import Flow, Publish, Rpc
 from orchestrator.graph.holding import sections
 from orchestrator.graph.query import movements_of, with_otherwise
 from orchestrator.graph.section import Evidence, Section
+from orchestrator.verify.invariants import Invariant, executing, find_invariants
 from orchestrator.verify.places import Place
 from orchestrator.verify.search import Graph
 from orchestrator.verify.sources import Source
@@ -38,6 +39,19 @@ class Analysis:
         for number, edges in enumerate(self.graph.edges):
             for outcome, target in edges:
                 yield number, outcome, target
+
+    @cached_property
+    def invariants(self) -> tuple[Invariant, ...]:
+        return find_invariants(self.graph)
+
+    def proof_of_bound(self, steps: Iterable[str], limit: int) -> Invariant | None:
+        """Why at most `limit` executions of these steps are under way together, whatever the fan-out."""
+        names = [executing(step) for step in steps]
+        for invariant in self.invariants:
+            bound = invariant.bounds(names)
+            if bound is not None and bound <= limit:
+                return invariant
+        return None
 
     # --- The flow -------------------------------------------------------------------------------------------
 

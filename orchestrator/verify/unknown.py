@@ -166,4 +166,4 @@ def _admits_null(schema: Json) -> bool:
         return True
     if "enum" in schema:
         return None in schema["enum"]
-    return schema.get("type", "null") == "null"
+    return bool(schema.get("type", "null") == "null")

@@ -33,14 +33,7 @@ def _mutual_exclusion(analysis: Analysis, steps: list[str], path: Path) -> Prope
     )
     listed = ", ".join(f"`{step}`" for step in steps)
     if number is None:
-        shared = any(
-            section.is_exclusive and all(section.members.get(step) for step in steps)
-            for section in analysis.sections
-        )
-        message = f"at most one execution of {listed} is under way at a time"
-        if shared:
-            return proved(name, "VER007", f"{message}, for any number of branches")
-        return kept(analysis, name, "VER007", message)
+        return _bounded(analysis, name, steps, f"at most one execution of {listed} is under way at a time")
     return violated(
         name,
         "VER007",
@@ -81,7 +74,8 @@ def _never(analysis: Analysis, pair: Json, path: Path) -> PropertyReport:
         None,
     )
     if number is None:
-        return kept(analysis, name, "VER007", f"`{one}` and `{other}` are never under way together")
+        message = f"`{one}` and `{other}` are never under way together"
+        return _bounded(analysis, name, list(dict.fromkeys((one, other))), message)
     return violated(
         name,
         "VER007",
@@ -90,6 +84,20 @@ def _never(analysis: Analysis, pair: Json, path: Path) -> PropertyReport:
         counterexample(analysis.graph, number, blamed=(one, other)),
         help="put one after the other, or let both take one token",
     )
+
+
+def _bounded(analysis: Analysis, name: str, steps: list[str], message: str) -> PropertyReport:
+    """Proved where a token or an invariant says so."""
+    is_shared = any(
+        section.is_exclusive and all(section.members.get(step) for step in steps)
+        for section in analysis.sections
+    )
+    if is_shared:
+        return proved(name, "VER007", f"{message}, for any number of branches")
+    invariant = analysis.proof_of_bound(steps, 1)
+    if invariant is not None:
+        return proved(name, "VER007", f"{message}, for any number of branches: {invariant}")
+    return kept(analysis, name, "VER007", message)
 
 
 def _conserved(analysis: Analysis, channel: str, path: Path) -> Iterator[PropertyReport]:

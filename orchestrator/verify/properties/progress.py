@@ -10,6 +10,7 @@ from orchestrator.verify.analysis import Analysis
 from orchestrator.verify.properties import Check
 from orchestrator.verify.properties.findings import kept, violated
 from orchestrator.verify.report import PropertyReport
+from orchestrator.verify.state import Outcome
 from orchestrator.verify.tracing import counterexample
 
 
@@ -142,13 +143,13 @@ def check_dead_transition(analysis: Analysis) -> Iterator[PropertyReport]:
         yield kept(analysis, "dead_transition", "VER004", "every decision and condition comes into play")
 
 
-def _lasso(analysis: Analysis, number: int) -> tuple[int, list[tuple[int, object]]]:
+def _lasso(analysis: Analysis, number: int) -> tuple[int, list[tuple[int, Outcome]]]:
     """Where a cycle begins that can be reached from a lost state, and the cycle."""
     seen, pending = {number}, [number]
     for state in pending:
         cycle = analysis.cycle_from(state)
         if cycle:
-            return state, list(cycle)
+            return state, cycle
         for _, target in analysis.graph.edges[state]:
             if target not in seen:
                 seen.add(target)

@@ -53,10 +53,15 @@ def check_exclusion(analysis: Analysis) -> Iterator[PropertyReport]:
     for section in analysis.sections:
         crowded = _find_crowd(analysis, section)
         rooms = "one branch" if section.capacity == 1 else f"{section.capacity} branches"
-        message = f"at most {rooms} at a time hold `{section.channel}`"
+        message = f"at most {rooms} at a time hold{'s' if section.capacity == 1 else ''} `{section.channel}`"
         if crowded is None:
+            invariant = analysis.proof_of_bound(section.members, section.capacity)
             if section.is_conserved:
                 yield proved("mutual_exclusion", "VER006", f"{message}, for any number of branches")
+            elif invariant is not None:
+                yield proved(
+                    "mutual_exclusion", "VER006", f"{message}, for any number of branches: {invariant}"
+                )
             else:
                 yield kept(analysis, "mutual_exclusion", "VER006", message)
             continue
