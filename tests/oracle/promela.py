@@ -311,18 +311,15 @@ class _Translator:
             if place.combination is None:
                 ways = [_there(each.takes) for each in self.combinations[place.step]]
                 asleep.append(f"({place.name} == 0 || !({' || '.join(ways)}))")
-        unread = [
-            f"channel_{name} > 0" for name, channel in self.flow.channels.items() if not channel.leftover
-        ]
         inside = " + ".join(p.name for p in places if p.step in protected and p.combination is not None)
         return {
             "deadlock": " && ".join([_RUNNING, f"({active}) > 0", *ready, *asleep]),
             "zombie": f"{_RUNNING} && ({active}) == 0 && graceful == 0",
-            "leftover": f"status == 1 && ({' || '.join(unread) or 'false'})",
             "mutual_exclusion": f"{_RUNNING} && ({inside or '0'}) > 1",
             "completion": "status == 1",
             "failure": "status == 2",
             "overflow": "overflow == 1",
+            **{f"left {name}": f"status == 1 && channel_{name} > 0" for name in self.flow.channels},
         }
 
 

@@ -9,6 +9,7 @@ import subprocess
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ def needs_spin(test: Any) -> Any:
     return pytest.mark.needs_spin(_skipped(test))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Space:
     """All states that can be reached, as spin walked them: values of `Model.variables`."""
 
@@ -40,20 +41,35 @@ class Space:
     def value(self, state: State, variable: str) -> int:
         return state[self.model.variables.index(variable)]
 
+    @cached_property
+    def dead(self) -> frozenset[State]:
+        """Running states in which nothing can happen any more."""
+        return frozenset(each for each in self._running if not self.successors.get(each))
+
+    @cached_property
+    def closed(self) -> frozenset[State]:
+        return self.states - self._running
+
+    @cached_property
+    def doomed(self) -> frozenset[State]:
+        """Running states that lead to no end, but for ever on: neither to a close nor to a dead state."""
+        return self.states - self.leading_to(self.closed) - self.leading_to(self.dead)
+
     @property
-    def livelocked(self) -> frozenset[State]:
-        """States from which no end can be reached."""
+    def _running(self) -> frozenset[State]:
+        return frozenset(state for state in self.states if self.value(state, "status") == 0)
+
+    def leading_to(self, goals: frozenset[State]) -> frozenset[State]:
         before: dict[State, set[State]] = defaultdict(set)
         for state, nexts in self.successors.items():
             for next in nexts:
                 before[next].add(state)
-        can_end = {state for state in self.states if self.value(state, "status") != 0}
-        queue = deque(can_end)
+        found, queue = set(goals), deque(goals)
         while queue:
-            for state in before[queue.popleft()] - can_end:
-                can_end.add(state)
+            for state in before[queue.popleft()] - found:
+                found.add(state)
                 queue.append(state)
-        return self.states - can_end
+        return frozenset(found)
 
     def distance(self, wanted: frozenset[State]) -> int | None:
         """Events on a shortest way to one of these states."""

@@ -30,7 +30,6 @@ class Edit:
 
 def text_of(variant: str) -> str:
     text = (ROOT / "flows" / "contract_edit.flow.yaml").read_text(encoding="utf-8")
-    text += f"\nverify:\n  properties:\n    - mutual_exclusion: [{', '.join(SECTION)}]\n"
     for edit in VARIANTS[variant]:
         text = edit.apply(text)
     return text
