@@ -96,7 +96,7 @@ class Spin:
     def shortest(self, name: str) -> int | None:
         """Number of events after which the property is violated first; None: never."""
         number = list(self._model.properties).index(name) + 1
-        output = self._call(["./pan", "-E"], PROPERTY=str(number))
+        output = self._call(["./pan", "-E", "-w16"], PROPERTY=str(number))
         assert "max search depth too small" not in output, output
         found = _SHORTEST.search(output)
         return None if found is None else int(found.group(1)) + 1
@@ -110,7 +110,7 @@ class Spin:
         return [line.removeprefix("EVENT ") for line in output.splitlines() if line.startswith("EVENT ")]
 
     def space(self) -> Space:
-        lines = self._call(["./pan", "-E"], SHOW="1").splitlines()
+        lines = self._call(["./pan", "-E", "-w16"], SHOW="1").splitlines()
         successors: dict[State, set[State]] = defaultdict(set)
         for before, after in _pairs(lines):
             successors[before].add(after)

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import pytest
 
 from orchestrator.definition.model import Flow
+from orchestrator.verify.report import Verdict
+from orchestrator.verify.verifying import verify_flow
 from tests.oracle.promela import model_of
 from tests.oracle.spin import Spin, needs_spin
 from tests.support.contract_edit_variants import SECTION, VARIANTS, text_of
@@ -45,6 +47,8 @@ TABLE = {
     "join waits N-1": Expected("leftover", 13),
 }
 PROPERTIES = ("deadlock", "zombie", "mutual_exclusion")
+NAMES = {"deadlock": "deadlock", "mutual_exclusion": "mutual_exclusion", "leftover": "orphan_message"}
+"""What the verifier calls them."""
 
 
 def variant(name: str) -> Flow:
@@ -75,3 +79,28 @@ def test_reports_are_left_only_where_the_join_is_content_with_fewer(name: str, t
     completed = [state for state in space.states if space.value(state, "status") == 1]
     left = {space.value(state, "channel_contractEditFinished") for state in completed}
     assert left <= ({1} if name == "join waits N-1" else {0})
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_the_verifier_finds_what_the_table_says(name: str) -> None:
+    expected = TABLE[name]
+    report = verify_flow(variant(name), fan_out=(3,))
+    found = {
+        each.name: each.counterexample.length
+        for each in report.properties
+        if each.verdict is Verdict.VIOLATED and each.counterexample is not None
+    }
+    if expected.verdict == "none":
+        assert found == {}
+    else:
+        assert found[NAMES[expected.verdict]] == expected.length
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_two_editors_show_a_fault_wherever_three_do(name: str) -> None:
+    verdicts = [verify_flow(variant(name), fan_out=(count,)).verdict for count in (2, 3)]
+    assert verdicts[0] == verdicts[1]
+
+
+def test_the_correct_flow_has_as_many_states_as_the_table_says() -> None:
+    assert [verify_flow(variant("correct"), fan_out=(count,)).states for count in (3, 10)] == [21, 56]
