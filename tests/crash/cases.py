@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator import Context
+from orchestrator.core.migration.comparison import Comparison
+from orchestrator.core.migration.renaming import parse_renaming
 from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse
 from orchestrator.engine.client import Client
+from orchestrator.engine.migrating import migrate_runs, survey
 from orchestrator.errors import NotActive
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +68,15 @@ def _add_up(client: Client) -> None:
         for number in (1, 2, 3):
             client.rpc("run", "add", number, request_id=f"add-{number}")
         client.rpc("run", "finish", request_id="finish")
+
+
+def _move_and_go(client: Client) -> None:
+    """Until it is moved: a handler at work under its old declaration keeps it where it is."""
+    case = Comparison(BEFORE, AFTER, parse_renaming(["step:Wait=Hold", "channel:box=crate"], BEFORE, AFTER))
+    while any(not each.is_moved for each in migrate_runs(client.engine, case, survey(client.engine, case))):
+        continue
+    with contextlib.suppress(NotActive):
+        client.rpc("run", "allow", request_id="allow")
 
 
 # --- Flows ---
@@ -247,6 +259,40 @@ on_timeout: {execute: late, force_complete: "${result}"}
 )
 
 
+_BEFORE = """
+channels: {go: integer, box: {type: integer, map: true}}
+attributes: {total: {type: integer, initial: 0}}
+joins: {done: integer}
+rpcs:
+  allow: {publish: {go: 5}}
+start: Split
+steps:
+  Split:
+    join: done
+    go_to_many:
+      - {for_each: [1, 2], step: Work, input: "${item}"}
+      - {step: Wait}
+  Work:
+    input: integer
+    execute: same
+    publish: [{channel: box, key: "${string(input)}", value: "${result}"}]
+    report: {done: "${result}"}
+    dead_end: true
+  Wait:
+    wait_for: {all_of: [{channel: go}, {join: done}]}
+    graceful_complete: "${wait.go.message + sum(wait.done.messages)}"
+"""
+BEFORE = _flow("Moving", _BEFORE)
+AFTER = _flow(
+    "Moving",
+    _BEFORE.replace("box", "crate")
+    .replace("Wait", "Hold")
+    .replace("graceful_complete: ", "go_to: {step: Double, input: ")
+    .replace('messages)}"', 'messages)}"}')
+    + '  Double: {input: integer, execute: same, graceful_complete: "${2 * result}"}\n',
+)
+
+
 def _edits() -> Flow:
     text = (ROOT / "flows" / "contract_edit.flow.yaml").read_text()
     flow, problems = parse(text.replace("initial_interval: 1s", "initial_interval: 5ms"), "edit.flow.yaml")
@@ -265,6 +311,7 @@ CASES = [
     Case("attribute map", (ATTRIBUTE_MAP,), {"n1": 1, "n2": 2, "n3": 3}),
     Case("any_combination_of", (COMBINATION,), 3),
     Case("on_timeout", (DEADLINE,), "too late"),
+    Case("migration", (BEFORE,), 16, drive=_move_and_go, unread_count=2, least_commits=4),
     Case(
         "contract edits",
         (_edits(),),

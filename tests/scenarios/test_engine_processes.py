@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.core.migration.comparison import Comparison
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
+from orchestrator.engine.migrating import migrate_runs, survey
 from orchestrator.engine.worker import Worker
 from tests.support.engine_kit import PATIENCE, flow_of
 
@@ -158,3 +160,58 @@ def test_two_workers_share_one_run_and_lose_nothing(tmp_path: Path, spawn: Spawn
             ended = [row["step_execution_id"] for row in history if row["event"] == "ExecuteSucceeded"]
             assert len(ended) == len(set(ended)) == 61
     assert first.poll() is second.poll() is None
+
+
+NEXT = flow_of(
+    """
+flow: Blocking
+handlers: tests.support.process_handlers
+input: string
+channels:
+  go: {type: string, external: true}
+start: Ask
+steps:
+  Ask:
+    input: string
+    wait_for: {until: {channel: go}}
+    go_to: Work
+  Work: {input: string, execute: wait_for_file, go_to: {step: Tell, input: "${result}"}}
+  Tell: {input: integer, execute: who, graceful_complete: "${[input, result]}"}
+"""
+)
+
+
+def move(engine: Engine) -> list[bool]:
+    case = Comparison(BLOCKING, NEXT)
+    return [each.is_moved for each in migrate_runs(engine, case, survey(engine, case))]
+
+
+def test_a_run_moves_to_another_definition_while_a_handler_works_there(tmp_path: Path, spawn: Spawn) -> None:
+    worker = spawn(tmp_path / "runs.db")
+    with Client(str(tmp_path / "runs.db")) as client:
+        client.start(BLOCKING, "run-1", str(tmp_path / "file"))
+        client.publish("run-1", "go", "now")
+        await_file(tmp_path / "file.begun")
+        assert move(client.engine) == [True]
+        (tmp_path / "file").write_text("go on")
+        run = client.wait("run-1", timeout=PATIENCE)
+        assert (run["status"], run["definition"]) == ("COMPLETED", NEXT.hash)
+        assert run["outputs"][0]["output"] == [worker.pid, worker.pid]
+        events = [commit["event"] for commit in client.history("run-1")]
+    assert events[-3:] == ["RunMigrated", "ExecuteSucceeded", "ExecuteSucceeded"]
+
+
+def test_a_handler_that_dies_after_its_run_was_moved_is_called_anew(tmp_path: Path, spawn: Spawn) -> None:
+    worker = spawn(tmp_path / "runs.db")
+    with Client(str(tmp_path / "runs.db")) as client:
+        client.start(BLOCKING, "run-1", str(tmp_path / "file"))
+        client.publish("run-1", "go", "now")
+        await_file(tmp_path / "file.begun")
+        assert move(client.engine) == [True]
+        worker.kill()
+        worker.wait()
+        replace_pipes(tmp_path)
+        other = spawn(tmp_path / "runs.db")
+        run = client.wait("run-1", timeout=PATIENCE)
+        assert (run["status"], run["definition"]) == ("COMPLETED", NEXT.hash)
+        assert run["outputs"][0]["output"] == [other.pid, other.pid]

@@ -103,5 +103,5 @@ def draw(case: Comparison, difference: Difference, picture: str, image: str) -> 
 
     wanted = Picture(picture)
     renamed = renamed_steps(difference.changes)
-    drawn = render_difference(case.old, case.new, wanted.value, renamed=renamed)  # type: ignore[arg-type]
+    drawn = render_difference(case.old, case.new, wanted.value, renamed=renamed)
     write(drawn, image, wanted)

@@ -109,7 +109,7 @@ def _lost(case: Comparison, stand: Stand, gone: Condition, declared: dict[str, C
 def _check_combination(
     case: Comparison, stand: Stand, before: WaitFor, after: WaitFor, target: Step
 ) -> Iterator[Obstacle]:
-    """Each set of conditions that the accepted wait can end with must be one that the new one can end with."""
+    """Each set of conditions that the accepted wait can end with must be one the new one can end with."""
     if not _is_read(target) or after.combinator is Combinator.HANDLER:
         return  # a handler may build any wait out of what is declared
     endings = _endings(before)
