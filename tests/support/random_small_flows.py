@@ -7,6 +7,7 @@ publishes nothing, so that most of these flows have few states.
 
 from __future__ import annotations
 
+import copy
 from random import Random
 from typing import Any
 
@@ -47,7 +48,10 @@ class _Author:
             step["wait_for"] = self._wait()
         has_handler = self._chance(0.6)
         if has_handler:
-            step |= {"execute": {"handler": "act", "retry": {"maximum_attempts": 1}}, "result": RESULT}
+            step |= {
+                "execute": {"handler": "act", "retry": {"maximum_attempts": 1}},
+                "result": copy.deepcopy(RESULT),
+            }
             if self._chance(0.6):
                 step["on_failure"] = self._other(position)
         guard = self._guard(step)
