@@ -91,11 +91,22 @@ class Visit:
 class Lineages:
     """All spots that a run can come to."""
 
-    def __init__(self, flow: Flow, channel: str, capacity: int | None, paths: Paths) -> None:
-        """Without a capacity branches are followed until they first take a token."""
+    def __init__(
+        self,
+        flow: Flow,
+        channel: str,
+        capacity: int | None,
+        paths: Paths,
+        debtors: Sequence[Movement] | None = None,
+    ) -> None:
+        """Without a capacity branches are followed until they first take a token.
+
+        `debtors`: instead of the whole run, branches that begin with these movements and one token each.
+        """
         self._flow = flow
         self._channel = channel
         self._capacity = capacity
+        self._debtors = debtors
         self._options: dict[Path, Options | None] = {(): None}
         self._ways: dict[tuple[str, Path], list[Alternative]] = {}
         self._returning, self._closing = _returning(flow, channel, paths)
@@ -112,10 +123,11 @@ class Lineages:
                 self.arrivals[spot] = arrival
                 queue.append(spot)
 
-        for movement in root_movements(self._flow):
+        owes = self._debtors is not None
+        for movement in root_movements(self._flow) if self._debtors is None else self._debtors:
             self._options[options_path(movement.options)] = movement.options
             reach(
-                Spot(movement.step, options_path(movement.options), 0, False),
+                Spot(movement.step, options_path(movement.options), int(owes), owes),
                 Arrival(True, None, movement.path),
             )
         while queue:
