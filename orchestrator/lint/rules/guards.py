@@ -148,9 +148,9 @@ def _missing_else(
     choice = decisions[0].choice
     of = f"choice `{choice}` of `{element.name}`" if choice is not None else f"`{element.name}`"
     unless = f"choice: {choice}, " if choice is not None else ""
-    path: Path = (*element.path, "decide")
+    path: Path = (*element.path, "decide") if element.is_listed else decisions[0].path
     text = f"{{{unless}force_fail: no decision of {element.name} holds}}"
-    edit = added_item(facts.source, path, text)
+    edit = added_item(facts.source, path, text) if element.is_listed else None
     yield facts.problem(
         "GRA004",
         f"no decision of {of} holds{_case(table.case([], every))}",

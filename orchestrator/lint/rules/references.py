@@ -37,7 +37,7 @@ def _unused_channel(facts: Facts, channel: Channel) -> Problem:
         channel.path,
         is_key=True,
         help="remove the declaration",
-        fix=_deletion(facts, channel) if not _is_named_in_verify(facts, channel.name) else None,
+        fix=None if _is_named_in_verify(facts, channel.name) else _deletion(facts, channel),
     )
 
 
@@ -89,8 +89,10 @@ def _unused_attribute(facts: Facts, attribute: Attribute) -> Problem:
 
 
 def _deletion(facts: Facts, declaration: Channel | Attribute) -> Fix | None:
+    """Not safe where clients may know the channel."""
     edit = removal(facts.source, declaration.path)
-    return Fix(f"delete `{declaration.name}`", (edit,), is_safe=True) if edit is not None else None
+    is_safe = not (isinstance(declaration, Channel) and declaration.is_external)
+    return Fix(f"delete `{declaration.name}`", (edit,), is_safe) if edit is not None else None
 
 
 def _is_named_in_verify(facts: Facts, channel: str) -> bool:

@@ -11,7 +11,10 @@ from orchestrator.definition.problem import Edit, Fix, Problem, Span
 from orchestrator.lint.fixing import apply_fixes, fix_files, fix_text
 from orchestrator.lint.runner import lint_text
 
-HEAD = "flow: F\ninput: integer\nchannels: {order: string}\nattributes: {total: integer}\nstart: A\nsteps:\n"
+HEAD = (
+    "flow: F\ninput: integer\nchannels: {order: string}\nattributes: {total: integer}\nstart: A\n"
+    "rpcs: {send: {publish: {order: now}, set: {total: 1}}}\nsteps:\n"
+)
 
 
 def is_safe(problem: Problem) -> bool:

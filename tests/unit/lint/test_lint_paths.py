@@ -32,7 +32,7 @@ def test_what_cannot_be_executed_yet_is_shown_as_info(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(FINDERS, "a start", lambda flow: iter([("start",)]))
-    (tmp_path / "a.flow.yaml").write_text("flow: A\nstart: B\nsteps: {B: {dead_end: true}}\n")
+    (tmp_path / "a.flow.yaml").write_text("flow: A\nstart: B\nsteps: {B: {graceful_complete: done}}\n")
     (problem,) = lint_paths([tmp_path])
     assert (problem.code, problem.severity, problem.span.line) == ("ENG001", "info", 2)
 
