@@ -81,11 +81,10 @@ class Survey:
         yield from check_endurance(method, deeds, source)
 
     def _sharers(self, method: Method) -> list[Method]:
-        """All methods that may have the same function, this one first."""
+        """All methods that may have the same function, this one too."""
         names = names_of(method)
-        flows = self._relatives.of(method.flow)
-        others = [other for flow in flows for other in methods_of(flow) if names & names_of(other)]
-        return [method, *others]
+        flows = [method.flow, *self._relatives.of(method.flow)]
+        return [other for flow in flows for other in methods_of(flow) if names & names_of(other)]
 
 
 def _deeds(bound: BoundHandler, source: FunctionSource, files: PythonFiles) -> Deeds:
