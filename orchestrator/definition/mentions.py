@@ -373,9 +373,11 @@ class _Walk:
             self.mentions.append(mention if is_written else replace(mention, is_written=False))
 
 
-_INNER = {(kind, "step") for kind in ("target", "movement", "route")} | {
-    (f"{kind} condition", kind) for kind in CONDITION_KINDS
-}
+_INNER = (
+    {(kind, "step") for kind in ("target", "movement", "route")}
+    | {(f"{kind} condition", kind) for kind in CONDITION_KINDS}
+    | {("set", "attribute"), ("publish", "channel")}
+)
 """The role of these names is the key around their mapping: `go_to`, `until`, …"""
 
 

@@ -46,7 +46,7 @@ def complete_at(document: Document, offset: int, roots: Sequence[FilePath] = ())
 
 
 def _propose(document: Document, place: CursorPlace, roots: Sequence[FilePath]) -> Iterator[Proposal]:
-    is_guard = place.path[-1] == "when"
+    is_guard = place.path[-1:] == ("when",)
     expression = open_expression(place.before, is_guard=is_guard)
     if expression is not None:
         yield from propose_in_expression(document, place, expression)

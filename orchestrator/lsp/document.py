@@ -63,10 +63,21 @@ class Document:
         """The line of the last readable text that this line was; None for a changed one."""
         if self.is_readable:
             return line
-        return _matched(line, self._heads, self._tails, len(self._lines), len(self._base._lines))
+        return self._matched(line, self._lines, self._base._lines)
 
     def _line_after(self, line: int) -> int | None:
-        return _matched(line, self._heads, self._tails, len(self._base._lines), len(self._lines))
+        return self._matched(line, self._base._lines, self._lines)
+
+    def _matched(self, line: int, here: list[str], there: list[str]) -> int | None:
+        """The same line counted from the top or, where more has been inserted or removed, from the end."""
+        if line <= self._heads:
+            return line
+        if len(here) - line < self._tails:
+            return line + len(there) - len(here)
+        for other in (line, line + len(there) - len(here)):
+            if 0 < other <= len(there) and line <= len(here) and there[other - 1] == here[line - 1] != "":
+                return other
+        return None
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -94,11 +105,3 @@ def _common(one: list[str], other: list[str]) -> int:
             break
         count += 1
     return count
-
-
-def _matched(line: int, heads: int, tails: int, here: int, there: int) -> int | None:
-    if line <= heads:
-        return line
-    if here - line < tails:
-        return line + there - here
-    return None

@@ -79,10 +79,10 @@ def _method_text(key: str, node: Json) -> str:
     if key == "decide":
         return f"{len(node)} decisions" if isinstance(node, list) else ""
     until = node.get("until") if isinstance(node, dict) else None
-    combinator = next(
-        (each for each in ("any_of", "all_of", "any_combination_of") if each in (node or ())), ""
-    )
-    return condition_text(until) if isinstance(until, dict) else combinator
+    if isinstance(until, dict):
+        return condition_text(until).replace("`", "")
+    combinators = ("any_of", "all_of", "any_combination_of", "handler")
+    return next((each for each in combinators if isinstance(node, dict) and each in node), "")
 
 
 def _item(

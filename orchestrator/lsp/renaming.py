@@ -10,12 +10,12 @@ from pathlib import Path as FilePath
 
 from orchestrator.definition.mentions import name_conditions
 from orchestrator.definition.model import Path
+from orchestrator.definition.parse import parse
 from orchestrator.definition.problem import Edit, Fix, Span
 from orchestrator.definition.reading import CEL_KEYWORDS, FIXED_NAMES
 from orchestrator.definition.symbols import Mention, Symbol, SymbolKind, SymbolTable
 from orchestrator.definition.type_text import PLAIN
 from orchestrator.lint.fixing import apply_fixes
-from orchestrator.lint.runner import lint_text
 from orchestrator.lsp.document import Document
 from orchestrator.lsp.handler_source import find_module, search_directories
 from orchestrator.lsp.hover import modules_of
@@ -138,8 +138,8 @@ def _check_name(table: SymbolTable, symbol: Symbol, new_name: str) -> None:
 def _check_result(document: Document, edits: list[Edit]) -> None:
     """What would be wrong afterwards and is not now: such as a name that another one hides."""
     after = apply_fixes(document.text, [Fix("", tuple(edits), is_safe=False)])
-    before = [problem for problem in document.problems if problem.severity == "error"]
-    wrong = [problem for problem in lint_text(after, document.path) if problem.severity == "error"]
+    _, before = parse(document.text, document.path)
+    _, wrong = parse(after, document.path)
     if len(wrong) > len(before):
         known = {(problem.code, problem.span.line) for problem in before}
         new = [problem for problem in wrong if (problem.code, problem.span.line) not in known] or wrong

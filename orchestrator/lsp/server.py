@@ -12,6 +12,7 @@ from pygls import uris
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from orchestrator.errors import UsageError
 from orchestrator.lsp import protocol
 from orchestrator.lsp.actions import fix_all, quick_fixes
 from orchestrator.lsp.completion import complete_at
@@ -34,8 +35,12 @@ def serve_stdio() -> None:
 
 
 def serve_tcp(host: str, port: int) -> None:
-    """One client after another."""
-    make_server().start_tcp(host, port)
+    """For one client, until it goes. Raises UsageError where nobody can listen."""
+    try:
+        print(f"listening on {host}:{port}", file=sys.stderr)
+        make_server().start_tcp(host, port)
+    except OSError as error:
+        raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
 
 
 def make_server() -> LanguageServer:
