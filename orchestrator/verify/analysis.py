@@ -187,12 +187,22 @@ class Analysis:
             found[target].append(source)
         return found
 
-    def leading_to(self, goals: Iterable[int]) -> set[int]:
-        """States from which one of `goals` can be reached."""
+    @cached_property
+    def unaided(self) -> list[list[int]]:
+        """Reversed, without what clients do."""
+        found: list[list[int]] = [[] for _ in self.graph.states]
+        for source, outcome, target in self.edges():
+            if outcome.source is None:
+                found[target].append(source)
+        return found
+
+    def leading_to(self, goals: Iterable[int], ways: list[list[int]] | None = None) -> set[int]:
+        """States from which one of `goals` can be reached, by `ways` reversed: all, or `unaided`."""
+        reverse = self.reverse if ways is None else ways
         seen = set(goals)
         pending = deque(seen)
         while pending:
-            for source in self.reverse[pending.popleft()]:
+            for source in reverse[pending.popleft()]:
                 if source not in seen:
                     seen.add(source)
                     pending.append(source)

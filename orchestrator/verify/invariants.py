@@ -1,7 +1,7 @@
 """Sums that no event makes larger: weights on places and channels, by linear algebra, for any fan-out.
 
-Executions are counted by step and phase. Every event of the search is a vector of changes; a weighting without
-negative weights whose product with each of them is zero (a place invariant of the net; Farkas)
+Executions are counted by step and phase. Every event of the search is a vector of changes; a weighting
+without negative weights whose product with each of them is zero (a place invariant of the net, by Farkas)
 keeps its sum for ever; one whose products are zero or less bounds it. An event that does the same in several
 sizes must grow evenly, and its growth is one vector more: then what holds for the sizes tried holds for all.
 Where it does not, or a guard looks at sizes, larger ones may do what was never seen, and nothing is claimed.

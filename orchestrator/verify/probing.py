@@ -34,6 +34,8 @@ class Reading(NamedTuple):
     """A run as a state sees it."""
 
     places: Counter[int]
+    whereabouts: dict[str, int]
+    """The place of each execution."""
     queues: Counter[int]
     data: tuple[Frozen, ...]
     rounds: tuple[RoundCount, ...]
@@ -119,14 +121,17 @@ class Prober:
     def read(self, run: Run, state: State | None) -> Reading:
         """New rounds get the lowest free slots; so do the families of `cancel_siblings`."""
         names = _slots(run, state)
-        places: Counter[int] = Counter()
-        for execution in run.executions.values():
-            if execution.id != TIMEOUT_ID:
-                places[self.number(_renamed(self._places.freeze(execution), names))] += 1
+        whereabouts = {
+            execution.id: self.number(_renamed(self._places.freeze(execution), names))
+            for execution in run.executions.values()
+            if execution.id != TIMEOUT_ID
+        }
         queues: Counter[int] = Counter()
         for key, queue in run.queues.items():
             queues[self.queue_number(key)] += len(queue)
-        return Reading(places, queues, self._data(run), _rounds(run, names))
+        return Reading(
+            Counter(whereabouts.values()), whereabouts, queues, self._data(run), _rounds(run, names)
+        )
 
     def _data(self, run: Run) -> tuple[Frozen, ...]:
         steering = (freeze(run.attributes.get(name)) for name in self._attributes)

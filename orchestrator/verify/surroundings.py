@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from orchestrator.definition.model import Delivery, Flow, Handler, Publish, Rpc, Step
 from orchestrator.graph.query import with_otherwise
@@ -15,7 +16,7 @@ class Surroundings:
     def __init__(self, flow: Flow, relevance: Relevance) -> None:
         self._flow = flow
         self.victims: dict[str, frozenset[str] | None] = {}
-        """Steps whose executions it may cancel; None: it may be anybody's."""
+        """Steps whose executions it may cancel; None: all are looked at."""
         self.channels: dict[str, frozenset[str]] = {}
         """Channels whose sizes matter to it."""
         deciders: list[Step | Rpc] = [*flow.steps.values(), *flow.rpcs.values()]
@@ -23,15 +24,15 @@ class Surroundings:
             deciders.append(flow.on_timeout)
         for decider in deciders:
             key = key_of(decider)
-            self.victims[key] = _victims(decider)
+            self.victims[key] = None if self.has_siblings else _victims(decider)
             sized = relevance.channels[decider.name]
             self.channels[key] = frozenset(flow.channels) if "*" in sized else sized | self._crowded(decider)
 
-    @property
+    @cached_property
     def has_siblings(self) -> bool:
         """Does anything cancel executions by where they come from?"""
-        deciders = [*self._flow.steps.values()]
-        return any(d.cancel_siblings for s in deciders for _, d, _ in with_otherwise(s.decisions))
+        steps = self._flow.steps.values()
+        return any(d.cancel_siblings for step in steps for _, d, _ in with_otherwise(step.decisions))
 
     def _crowded(self, decider: Step | Rpc) -> frozenset[str]:
         """Channels it publishes to where it matters how many messages are there already."""

@@ -181,7 +181,7 @@ class Transitions:
 
     def _satisfied(self, state: State, number: int, place: Place, win: Win) -> tuple[Outcome, ...]:
         taken = tuple(win.counts.items())
-        key = ("satisfied", number, win.winners, taken, state.rounds if place.faces else ())
+        key = ("satisfied", number, win.winners, taken, state.data, state.rounds)
         found = self._memory.get(key)
         if found is None:
             found = self._memory[key] = (self._satisfy(state, place, win),)
@@ -218,7 +218,7 @@ class Transitions:
         for index, condition in enumerate(wait.conditions):
             if condition.child is None or condition.child.status != Status.RUNNING:
                 continue
-            key = ("child", number, index, state.rounds if place.faces else ())
+            key = ("child", number, index, state.data, state.rounds)
             if key not in self._memory:
                 ends = [self._end_child(state, place, index, status) for status in _CHILD_ENDS]
                 self._memory[key] = tuple(ends)
@@ -483,20 +483,13 @@ class Transitions:
         ends = [change for change in changes if isinstance(change, StepEnded)]
         own = next((end for end in ends if end.execution_id in (actor, TIMEOUT_ID)), None)
         cancelled = Counter(
-            self._prober.freeze(known[end.execution_id])
+            self.places[before.whereabouts[end.execution_id]]
             for end in ends
             if end.how == "cancelled" and end.execution_id in known
         )
-        started = Counter(
-            self._prober.places[number]
-            for number, count in after.places.items()
-            for _ in range(count - before.places[number])
-        )
+        started = Counter(self.places[number] for id, number in after.whereabouts.items() if id not in known)
         answered = next((change for change in changes if isinstance(change, RpcAnswered)), None)
-        becomes = run.executions.get(actor) if actor is not None else None
-        stays = None if becomes is None else self._prober.freeze(becomes)
-        if stays is not None:
-            started[stays] -= 1
+        stays = after.whereabouts.get(actor) if actor is not None else None
         decision = own.decision if own is not None else answered.decision if answered is not None else None
         return Outcome(
             kind=EventKind.FAILED if own is not None and own.how == "failed" else kind,
@@ -511,8 +504,8 @@ class Transitions:
             decision=decision,
             otherwise_count=own.otherwise_count if own is not None else 0,
             actor=place,
-            becomes=stays,
-            starts=tuple((started_at, count) for started_at, count in started.items() if count > 0),
+            becomes=None if stays is None else self.places[stays],
+            starts=tuple(started.items()),
             cancels=tuple(cancelled.items()),
         )
 
