@@ -43,3 +43,17 @@ class Crowds:
             if is_repeated or len(movements) > 1 or (movements and isinstance(element, Rpc)):
                 return True
         return False
+
+    def can_overlap(self, one: str, other: str) -> bool:
+        """Whether an execution of one step can be active while another, of the same or the other, is."""
+        to_one, to_other = self.leading_to([one]), self.leading_to([other])
+        for element, decision in decisions_of(self._flow):
+            movements = movements_of(decision)
+            if isinstance(element, Rpc) and any(m.step in to_one or m.step in to_other for m in movements):
+                return True
+            for movement in movements:
+                is_repeated = movement.for_each and size_of_list(movement.for_each) not in (0, 1)
+                rivals = movements if is_repeated else [m for m in movements if m is not movement]
+                if movement.step in to_one and any(rival.step in to_other for rival in rivals):
+                    return True
+        return False
