@@ -194,3 +194,77 @@ def test_asking_for_a_handler_that_is_not_bound_says_why(project: Path) -> None:
     bindings = Bindings(flow_with("chargee"), [project])
     with pytest.raises(DefinitionInvalid, match="bound for the execute of Charge; there is no function"):
         bindings.execute("Charge")
+
+
+SHAPES = '''
+from __future__ import annotations
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from orchestrator import Context
+if TYPE_CHECKING:
+    from somewhere import Elsewhere
+
+@dataclass
+class Order:
+    id: int
+
+def logged(function):
+    @functools.wraps(function)
+    def wrapper(*args):
+        return function(*args)
+    return wrapper
+
+class Service:
+    def charge(self, order: Order): return order.id
+    @classmethod
+    def of_class(cls, ctx: Context, order: Order): return order.id
+    @staticmethod
+    def static(order: Order): return order.id
+
+def _scaled(factor: int, order: Order): return factor * order.id
+
+service = Service()
+part = functools.partial(_scaled, 1)
+
+@logged
+def decorated(ctx, order: Order): return order.id
+
+@logged
+async def decorated_async(order: Order): return order.id
+
+def elsewhere(order: Elsewhere): ...
+'''
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        "service.charge", "Service.of_class", "Service.static", "part", "decorated", "decorated_async",
+        "shape_handlers:service.charge",
+    ],
+)  # fmt: skip
+def test_methods_partials_and_decorated_functions_are_called_with_their_annotated_type(
+    project: Path, handler: str
+) -> None:
+    (project / "shape_handlers.py").write_text(SHAPES)
+    bindings = Bindings(flow_with(handler, "shape_handlers"), [project])
+    assert bindings.problems() == []
+    assert bindings.execute("Charge").invoke(snapshot(input={"id": 5}), NO_SERVICES).result == 5
+
+
+@pytest.mark.parametrize(
+    ("handler", "message", "advice"),
+    [
+        ("Service.charge", "`Service.charge` takes `self`, `order`", "`service.charge`"),
+        ("service.chrge", "there is no function `service.chrge` in `shape_handlers`", "into `service`"),
+        ("elsewhere", "`elsewhere` takes `order: Elsewhere`, which names nothing", "`if TYPE_CHECKING:`"),
+    ],
+)
+def test_what_is_wrong_with_a_method_or_an_annotation_is_said(
+    project: Path, handler: str, message: str, advice: str
+) -> None:
+    (project / "shape_handlers.py").write_text(SHAPES)
+    _, found_message, found_advice, _ = problem_of(flow_with(handler, "shape_handlers"), project)
+    assert message in found_message
+    assert advice in found_advice
