@@ -103,8 +103,9 @@ class Analysis:
     # --- States ---------------------------------------------------------------------------------------------
 
     @cached_property
-    def _unfollowed(self) -> frozenset[int]:
-        return frozenset(number for number, _ in self.graph.pumped)
+    def _unfollowed(self) -> set[int]:
+        """Running states with ways that the search did not take."""
+        return self.graph.cut.union(number for number, _ in self.graph.pumped)
 
     @cached_property
     def halted(self) -> list[int]:

@@ -60,7 +60,7 @@ def waiting(step: str) -> str:
 
 def find_invariants(graph: Graph) -> tuple[Invariant, ...]:
     """Minimal ones, of a complete search whose flow does not look at sizes."""
-    if not graph.is_complete or graph.pumped or not is_size_blind(graph.transitions.flow):
+    if not graph.is_complete or graph.pumped or graph.cut or not is_size_blind(graph.transitions.flow):
         return ()
     vectors = _vectors(graph)
     if vectors is None:

@@ -9,6 +9,7 @@ from orchestrator.verify.report import Guess
 from orchestrator.verify.state import Outcome, State
 from orchestrator.verify.transitions import Transitions, follow
 
+DEFAULT_DEPTH = 3
 Progress = Callable[[int], None]
 """Told now and then how many states there are."""
 
@@ -27,6 +28,9 @@ class Graph:
     pumped: list[tuple[int, int]] = field(default_factory=list)
     """(state, the ancestor that it repeats with more in it): what happened between can happen for ever."""
 
+    cut: set[int] = field(default_factory=set)
+    """States with ways that nest rounds deeper than the bound, which were not followed."""
+
     def path_to(self, number: int) -> list[tuple[int, Outcome]]:
         """The shortest way: (state before, what happened)."""
         found: list[tuple[int, Outcome]] = []
@@ -40,8 +44,14 @@ class Graph:
         return len(self.path_to(number))
 
 
-def explore(transitions: Transitions, max_states: int, progress: Progress | None = None) -> Graph:
-    """Breadth first until nothing is new or there are `max_states` states."""
+def explore(
+    transitions: Transitions,
+    max_states: int,
+    progress: Progress | None = None,
+    *,
+    depth: int = DEFAULT_DEPTH,
+) -> Graph:
+    """Breadth first until nothing is new or there are `max_states`; rounds nested to `depth` at most."""
     graph = Graph(transitions)
     numbers: dict[State, int] = {}
 
@@ -65,6 +75,9 @@ def explore(transitions: Transitions, max_states: int, progress: Progress | None
         if state.is_running and not _is_pumped(graph, position):
             edges = graph.edges[position]
             for outcome in transitions.outcomes(state):
+                if outcome.depth > depth:
+                    graph.cut.add(position)
+                    continue
                 edges.append((outcome, add(follow(state, outcome), (position, outcome))))
         position += 1
         if progress is not None and position % 1000 == 0:

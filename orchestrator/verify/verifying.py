@@ -9,7 +9,7 @@ from orchestrator.definition.model import Flow
 from orchestrator.verify.analysis import Analysis
 from orchestrator.verify.properties import all_checks
 from orchestrator.verify.report import FlowReport, PropertyReport, Verdict
-from orchestrator.verify.search import Progress, explore
+from orchestrator.verify.search import DEFAULT_DEPTH, Progress, explore
 from orchestrator.verify.sources import DEFAULT, external_of
 from orchestrator.verify.transitions import Transitions
 
@@ -30,7 +30,8 @@ def verify_flow(
     started = time.perf_counter()
     sizes = tuple(fan_out or flow.verify.get("fan_out", DEFAULT_FAN_OUT))
     external = external_of(flow)
-    graph = explore(Transitions(flow, sizes, external), max_states, progress)
+    depth = flow.verify.get("depth", DEFAULT_DEPTH)
+    graph = explore(Transitions(flow, sizes, external), max_states, progress, depth=depth)
     analysis = Analysis(graph)
     found = tuple(_check(analysis, properties))
     worst = max((report.verdict for report in found), key=_WORST_LAST.index, default=Verdict.CHECKED)

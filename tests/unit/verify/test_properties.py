@@ -1,4 +1,4 @@
-"""What is said of a flow: each property in a flow that keeps it and in one that breaks it, as early as can be."""
+"""What is said of a flow: each property in a flow that keeps it and in one that breaks it, soonest."""
 
 from __future__ import annotations
 

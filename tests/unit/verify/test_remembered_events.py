@@ -1,4 +1,4 @@
-"""An event is decided once and remembered; what it is remembered under must hold all that it depends on."""
+"""An event is decided once and remembered: under all that it depends on, and with all that it changes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from orchestrator.core.state import Status
 from orchestrator.verify.search import Graph, explore
 from orchestrator.verify.transitions import Transitions
 from tests.support.play import flow_of
+from tests.unit.verify.searching import verified
 
 WRITTEN = """
 flow: Written
@@ -57,3 +58,41 @@ def test_the_end_of_a_wait_keeps_the_round_of_its_own_run() -> None:
     graph = graph_of(JOINED, 1, 2)
     halted = [state for state, edges in zip(graph.states, graph.edges, strict=True) if not edges]
     assert {state.status for state in halted} == {Status.COMPLETED}
+
+
+RESTARTED = """
+flow: Restarted
+channels: {never: integer}
+start: Begin
+steps:
+  Begin: {go_to_many: [Wait, Restart]}
+  Restart: {wait_for: {until: {timer: 1m}}, cancel: [Wait], go_to: Wait}
+  Wait: {wait_for: {until: {channel: never}}, graceful_complete: null}
+"""
+LOOPING = """
+flow: Looping
+handlers: tests.support.acting
+start: Loop
+steps:
+  Loop:
+    execute: act
+    result: {type: boolean}
+    decide:
+      - {when: result, go_to: Loop}
+      - {go_to: Stop}
+  Stop: {dead_end: true}
+"""
+
+
+def test_an_execution_starts_where_another_was_cancelled() -> None:
+    (found,) = [each for each in verified(RESTARTED).properties if each.name == "deadlock"]
+    assert found.counterexample is not None
+    last = found.counterexample.events[-1]
+    assert (last.cancels, last.starts) == (("Wait-1",), ("Wait-2",))
+    assert found.counterexample.active == ("Wait-2",)
+
+
+def test_an_execution_starts_where_the_one_before_it_ended() -> None:
+    graph = graph_of(LOOPING, 1)
+    loops = [outcome for edges in graph.edges for outcome, _ in edges if outcome.decision == 1]
+    assert {place.step for place, _ in loops[0].starts} == {"Loop"}

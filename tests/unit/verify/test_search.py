@@ -8,7 +8,9 @@ import pytest
 
 from orchestrator.core.state import Phase, Status
 from orchestrator.verify.report import EventKind
-from orchestrator.verify.search import Graph
+from orchestrator.verify.search import Graph, explore
+from orchestrator.verify.transitions import Transitions
+from tests.support.play import flow_of
 from tests.unit.verify.searching import states_of
 
 CONTRACT_EDIT = Path("flows/contract_edit.flow.yaml").read_text(encoding="utf-8")
@@ -413,3 +415,28 @@ def test_a_search_that_runs_out_of_budget_says_so() -> None:
     graph = states_of(CONTRACT_EDIT, [50], max_states=100)
     assert not graph.is_complete
     assert len(graph.states) <= 110
+
+
+def test_rounds_that_open_one_another_are_followed_as_deep_as_the_author_says() -> None:
+    text = """
+        flow: A
+        joins: {parts: string}
+        verify: {depth: %d}
+        start: Split
+        steps:
+          Split:
+            execute: m:split
+            result: {type: boolean}
+            decide:
+              - {when: result, go_to_many: [Split, Gather], join: parts}
+              - {report: {parts: x}, dead_end: true}
+          Gather: {wait_for: {until: {join: parts}}, report: {parts: y}, dead_end: true}
+        """
+    deepest = {}
+    for depth in (1, 2):
+        flow = flow_of(text % depth)
+        graph = explore(Transitions(flow, [1], {}), 20_000, depth=flow.verify["depth"])
+        places = graph.transitions.places
+        deepest[depth] = max(len(places[n].line) for state in graph.states for n, _ in state.marking)
+        assert graph.is_complete and graph.cut
+    assert deepest == {1: 1, 2: 2}
