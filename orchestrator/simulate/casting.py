@@ -74,6 +74,11 @@ class Cast:
         """Index of the beat that starts it."""
         return self._begins.get(execution_id, 0)
 
+    def ending_of(self, beat: Beat, decides_at_once: bool) -> int:
+        """Index at which what ends a wait is to come: with the decision, where one follows at once."""
+        part = self._parts[beat.execution_id]
+        return part.index_of(part.end if decides_at_once and part.end is not None else beat)
+
     def enter(self, execution: Execution) -> None:
         self._entered[execution.id] = execution
 

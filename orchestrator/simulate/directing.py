@@ -93,6 +93,8 @@ class Take:
     simulated: SimulatedRun
     input: Json
     has_input: bool
+    delay: timedelta | None = None
+    """Of the start step."""
     calls: list[Call] = field(default_factory=list)
     acts: list[Act] = field(default_factory=list)
     children: Mapping[str, ScriptedChild] = field(default_factory=dict)
@@ -142,14 +144,27 @@ class Director(Calls):
             self._plan(index, beat)
         try:
             simulated, _ = self._environment.start(
-                self._told, FLOW_ID, input, has_input=has_input, attributes={}
+                self._told, FLOW_ID, input, has_input=has_input, delay=self._delay
             )
             until = None if self._is_resting else self._moment(len(self._story.beats) - 1)
             self._environment.run_until(STARTS_AT + (NEVER if until is None else until))
         except (OrchestratorError, Runaway) as error:
             raise Mishap(str(error), self._slots) from None
         self._check_end()
-        return Take(simulated, input, has_input, self._calls, self._acts, self._children, until)
+        return Take(simulated, input, has_input, self._delay, self._calls, self._acts, self._children, until)
+
+    @property
+    def _delay(self) -> timedelta | None:
+        """Of the start step, where clients come before it."""
+        first = self._story.beats[0]
+        if (
+            first.kind not in (BeatKind.PUBLISHED, BeatKind.RPC, BeatKind.TIMED_OUT)
+            or self._told.start is None
+        ):
+            return None
+        part = self._cast.part_of(f"{self._told.start}-1", self._told.start)
+        index = min(part.indexes.values(), default=None)
+        return timedelta(hours=1) if index is None else self._moment(index)
 
     @property
     def _is_resting(self) -> bool:
@@ -189,7 +204,12 @@ class Director(Calls):
             case BeatKind.TIMED_OUT:
                 agenda.plan(at, self._reach_deadline, Rank.CLIENT)
             case BeatKind.SATISFIED if beat.conditions:
+                at = STARTS_AT + self._moment(self._cast.ending_of(beat, self._decides_at_once(beat)))
                 agenda.plan(at, partial(self._end_wait, beat), Rank.CLIENT)
+
+    def _decides_at_once(self, beat: Beat) -> bool:
+        """Without a handler the step decides in the commit that ends its wait, whatever the story says."""
+        return self._told.steps[beat.name].execute is None
 
     def _publish(self, index: int, beat: Beat) -> None:
         channel = self._told.channels[beat.name]
@@ -368,6 +388,7 @@ class Director(Calls):
             begin = self._cast.begin_of(beat.execution_id)
             status = next((given.value for given in beat.given if given.what == condition.id), "COMPLETED")
             status = status if status in list(Status) and status != Status.RUNNING else "COMPLETED"
+            index = self._cast.ending_of(beat, self._decides_at_once(beat))
             reads = [path[1:] for path in reads_of(step, ("wait", condition.id)) if path[:1] == ("output",)]
             slot = Slot("child", condition.flow)
             options = self._samples.of(None, reads) if reads else iter([None])

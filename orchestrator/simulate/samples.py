@@ -23,6 +23,8 @@ LIMIT = 400
 """Values of one type."""
 _PART_LIMIT = 24
 """Values of a part of one."""
+_LARGE = 100
+"""More than loops count to."""
 _BREADTH = (_PART_LIMIT, 3, 1)
 """Values of a member, by how much the flow cares for it."""
 _DEPTH = 6
@@ -121,7 +123,7 @@ class Samples:
         bounds = [schema[key] for key in ("minimum", "maximum") if _is_number(schema.get(key))]
         if "default" in schema:
             tried = [schema["default"], *tried]
-        for value in dict.fromkeys([*tried, *bounds]):
+        for value in dict.fromkeys([*tried, *bounds, _LARGE]):
             if not is_whole:
                 yield float(value)
             elif float(value).is_integer():

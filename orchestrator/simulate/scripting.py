@@ -55,6 +55,8 @@ def rehearsal_of(take: Take, name: str, description: str = "") -> dict[str, Json
     if take.has_input:
         found["input"] = take.input
     found["flow_id"] = FLOW_ID
+    if take.delay is not None:
+        found["delay"] = format_duration(take.delay)
     if handlers := _handlers(take.calls):
         found["handlers"] = handlers
     if take.children:

@@ -121,9 +121,10 @@ class EnginePlay:
                     self.engine.submit(start)
                     start.receipt.result()
                     self._run()
+                    self.record = self._record()
+                    self._end_sleepers()
             except OrchestratorError as error:
                 return [f"the start was refused: {error.message}"]
-            self.record = self._record()
         self.problems += [f"could not {act.text}" for act in self._waiting]
         return self.problems + self._compare(self.record)
 
@@ -187,6 +188,12 @@ class EnginePlay:
             self.sleepers = [each for each in self.sleepers if each not in woken]
         for each in woken:
             each.wake.set()
+
+    def _end_sleepers(self) -> None:
+        """The play is over: what still runs may end."""
+        with self.lock:
+            for each in self.sleepers:
+                each.wake.set()
 
     def sleep(self, sleeper: Sleeper) -> None:
         with self.lock:
