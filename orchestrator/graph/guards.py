@@ -66,7 +66,9 @@ class GuardTable:
     def __init__(self, guards: Sequence[Expression | None], subjects: Subjects) -> None:
         self._reader = _Reader(subjects)
         self._formulas = [True if each is None else self._reader.formula(each.tree[0]) for each in guards]
-        self._axes = self._reader.axes(self._formulas)
+        self._tests = [tuple(tests_of(formula)) for formula in self._formulas]
+        self._axes = self._reader.axes([test for tests in self._tests for test in tests])
+        self._numbers = {name: number for number, (name, _) in enumerate(self._axes)}
         row_count = 1
         for _, values in self._axes:
             row_count *= len(values)
@@ -103,11 +105,11 @@ class GuardTable:
 
     def subjects(self, index: int) -> frozenset[str]:
         """What the guard compares with constants, and what it reads as true or false."""
-        return frozenset(test.subject for test in tests_of(self._formulas[index]))
+        return frozenset(test.subject for test in self._tests[index])
 
     def is_comparison(self, subject: str) -> bool:
         """Its regions come from constants or an enumeration; it is neither a flag nor the wait."""
-        values = next((values for name, values in self._axes if name == subject), [True])
+        values = self._axes[self._numbers[subject]][1]
         return subject != WAIT and not any(isinstance(value, bool) for value in values)
 
     def _where(self, holds: Sequence[int], fails: Sequence[int]) -> Rows:
@@ -133,9 +135,12 @@ class GuardTable:
                 return self._rows_where(formula.subject, formula.accepts)
 
     def _rows_where(self, subject: str, accepts: Callable[[Any], bool]) -> Rows:
-        number = next(i for i, (name, _) in enumerate(self._axes) if name == subject)
-        values = self._axes[number][1]
-        return sum(self._plane(number, index) for index, value in enumerate(values) if accepts(value))
+        number = self._numbers[subject]
+        rows = 0
+        for index, value in enumerate(self._axes[number][1]):
+            if accepts(value):
+                rows |= self._plane(number, index)
+        return rows
 
     def _plane(self, number: int, index: int) -> Rows:
         """The rows in which axis `number` has its value `index`."""
@@ -155,7 +160,7 @@ class GuardTable:
         """A condition that did not win has no message, and one that won has one."""
         rows = self._all
         for name, condition_id in self._reader.messages.items():
-            if not any(name == axis for axis, _ in self._axes):
+            if name not in self._numbers:
                 continue
             absent = self._rows_where(name, lambda value: value is None)
             won = self._rows_where(WAIT, lambda state, id=condition_id: id in state)  # type: ignore[misc]
@@ -221,11 +226,11 @@ class _Reader:
         self.messages: dict[str, str] = {}
         """Subjects that are the message of a condition: subject to condition id."""
 
-    def axes(self, formulas: Sequence[_Formula]) -> list[tuple[str, list[Any]]]:
+    def axes(self, tests: Sequence[_Test]) -> list[tuple[str, list[Any]]]:
         """Each subject with the regions that the tests tell apart."""
         constants: dict[str, list[Json]] = {}
         ordered: set[str] = set()
-        for test in (test for formula in formulas for test in tests_of(formula)):
+        for test in tests:
             constants.setdefault(test.subject, []).extend(test.constants)
             if test.is_ordered:
                 ordered.add(test.subject)
@@ -322,6 +327,8 @@ class _Reader:
 
     def _subject(self, node: Node) -> str:
         subject = text_of(node)
+        if self._domains.get(subject, BOOLEAN) is not BOOLEAN:
+            return subject
         domain = UNKNOWN
         if isinstance(node, Call) and node.function == "size":
             domain = COUNT
@@ -330,8 +337,7 @@ class _Reader:
             domain = self._subjects.domain(path) if len(path) == len(node.path) else UNKNOWN
             if len(path) == 3 and path[0] == "wait" and path[2] == "message":
                 self._note_message(subject, path[1])
-        known = self._domains.get(subject)
-        self._domains[subject] = domain if known is None or known is BOOLEAN else known
+        self._domains[subject] = domain
         return subject
 
     def _note_message(self, subject: str, condition_id: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from orchestrator.definition.model import (
@@ -21,15 +22,30 @@ from orchestrator.definition.values import Value
 
 def iterate_values(element: Any) -> Iterator[Value]:
     """All values and expressions inside a part of the model."""
+    found: list[Value] = []
+    _collect(element, found)
+    return iter(found)
+
+
+def _collect(element: Any, found: list[Value]) -> None:
     if isinstance(element, Value):
-        yield element
+        found.append(element)
     elif isinstance(element, tuple):
         for item in element:
-            yield from iterate_values(item)
-    elif is_dataclass(element):
-        for each in fields(element):
-            if each.name not in ("path", "type", "input_type"):
-                yield from iterate_values(getattr(element, each.name))
+            _collect(item, found)
+    else:
+        for name in _parts_of(type(element)):
+            part = getattr(element, name)
+            if part is not None:
+                _collect(part, found)
+
+
+@cache
+def _parts_of(kind: type) -> tuple[str, ...]:
+    """The fields of a class of the model in which values may stand; asked for every part of every flow."""
+    if not is_dataclass(kind):
+        return ()
+    return tuple(each.name for each in fields(kind) if each.name not in ("path", "type", "input_type"))
 
 
 def read_paths(element: Any) -> frozenset[tuple[str, ...]]:

@@ -190,15 +190,20 @@ def _overlaps(facts: Facts, decisions: Sequence[Decision], table: GuardTable) ->
 
     A guard that includes an earlier one is the usual cascade, and silent.
     """
-    guarded = [index for index, decision in enumerate(decisions) if decision.when is not None]
-    if not table.is_known or not 2 <= len(guarded) <= _PAIR_LIMIT:
-        return
+    by_subject: dict[str, list[int]] = {}
+    for index, decision in enumerate(decisions if table.is_known else ()):
+        subjects = table.subjects(index)
+        if decision.when is not None and len(subjects) == 1:
+            by_subject.setdefault(next(iter(subjects)), []).append(index)
+    for subject, guarded in by_subject.items():
+        if 2 <= len(guarded) <= _PAIR_LIMIT and table.is_comparison(subject):
+            yield from _overlapping_pairs(facts, decisions, table, guarded)
+
+
+def _overlapping_pairs(
+    facts: Facts, decisions: Sequence[Decision], table: GuardTable, guarded: Sequence[int]
+) -> Iterator[Problem]:
     for first, second in combinations(guarded, 2):
-        subjects = table.subjects(first)
-        if len(subjects) != 1 or subjects != table.subjects(second):
-            continue
-        if not table.is_comparison(next(iter(subjects))):
-            continue
         one, other = decisions[first].when, decisions[second].when
         assert one is not None and other is not None
         if table.can([first, second]) and table.can([first], [second]) and table.can([second], [first]):
