@@ -48,7 +48,7 @@ def test_a_random_flow_has_the_same_states_and_verdicts(seed: int, tmp_path: Pat
     space = spin.space()
     assert shape_of_search(searched(flow), space.model) == shape_of_space(space)
     found = lengths_of(verify_flow(flow, fan_out=(3,)))
-    assert found["deadlock"] == spin.shortest("deadlock")
+    assert found["deadlock"] == (0 if space.initial in space.dead else spin.shortest("deadlock"))
     assert found["zombie"] == spin.shortest("zombie")
     assert found[f"mutual_exclusion: {', '.join(section)}"] == spin.shortest("mutual_exclusion")
     if "token_conservation" not in found:  # else as many tokens as there are may be left
