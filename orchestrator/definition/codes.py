@@ -312,7 +312,7 @@ CODES: dict[str, Code] = {
     ),
     "FAI002": Code(
         "branch-failure-kills-flow",
-        "A step that holds a token, or one of several branches, fails the run.",
+        "A step that holds a token has no failure route: its failure ends every branch.",
         "warning",
     ),
     "FAI003": Code("route-same-step", "A step is its own failure route."),

@@ -9,8 +9,12 @@ from orchestrator.definition.codes import CODES
 from orchestrator.definition.model import Flow, Path
 from orchestrator.definition.problem import Fix, LabelledSpan, Problem, Span
 from orchestrator.definition.source import Source
+from orchestrator.graph.crowds import Crowds
+from orchestrator.graph.holding import sections
 from orchestrator.graph.paths import Paths
+from orchestrator.graph.section import Evidence, Section
 from orchestrator.graph.subjects import Setting
+from orchestrator.graph.usage import Usage, usages
 from orchestrator.lint.uses import Uses
 
 
@@ -90,3 +94,16 @@ class Facts:
     @cached_property
     def setting(self) -> Setting:
         return Setting(self.flow)
+
+    @cached_property
+    def crowds(self) -> Crowds:
+        return Crowds(self.flow, self.paths)
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """Of channels that surely carry tokens."""
+        return tuple(each for each in sections(self.flow, self.paths) if each.evidence is not Evidence.WEAK)
+
+    @cached_property
+    def usages(self) -> dict[str, Usage]:
+        return usages(self.flow)
