@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.definition.mentions import read_symbols
 from orchestrator.definition.symbols import Mention, Symbol, SymbolKind, SymbolTable
-from tests.support.marked import marked
+from tests.support.cursor import marked
 
 ROOT = Path(__file__).parents[3]
 FLOW = """\

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.lsp.completion import complete_at
 from orchestrator.lsp.document import Document
-from tests.support.marked import marked
+from tests.support.cursor import marked
 
 HEAD = """\
 flow: Shop

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.lsp.document import Document
 from orchestrator.lsp.hover import hover_at, spell_span
 from orchestrator.lsp.schema_places import describe_place
-from tests.support.marked import marked
+from tests.support.cursor import marked
 
 FLOW = """\
 flow: Shop

@@ -10,7 +10,7 @@ from orchestrator.definition.problem import Span
 from orchestrator.definition.source import Source
 from orchestrator.lsp.document import Document
 from orchestrator.lsp.navigation import Target, find_definition, find_references
-from tests.support.marked import marked
+from tests.support.cursor import marked
 
 FLOW = """\
 flow: Shop

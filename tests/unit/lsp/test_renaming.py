@@ -14,7 +14,7 @@ from orchestrator.lint.fixing import apply_fixes
 from orchestrator.lsp.document import Document
 from orchestrator.lsp.rehearsal_renaming import rehearsal_edits
 from orchestrator.lsp.renaming import RenameRefused, Renaming, find_renamed, rename
-from tests.support.marked import marked
+from tests.support.cursor import marked
 
 PATH = "/nowhere/shop.flow.yaml"
 FLOW = """\
