@@ -61,21 +61,28 @@ def _section(
         return None
     members = _held((visit.spot.step, held) for visit in visits for held in visit.executing)
     held_on_entry = _held((spot.step, spot.held) for spot in lineages.visits)
-    evidence = Evidence.DECLARED if is_declared else _evidence(flow, usage, seeds, crowds)
     held = Held(flow, name, capacity, usage, lineages, crowds, members, held_on_entry)
-    findings, seeds = find_violations(held, seeds)
+    findings, sound = find_violations(held, seeds)
+    if is_declared:
+        evidence = Evidence.DECLARED
+    else:
+        is_seeded_once = not any(seed.is_repeated for seed in sound) if seeds else not usage.outsiders
+        has_evidence = (
+            is_seeded_once and bool(sound) == bool(seeds) and _looks_like_tokens(flow, usage, crowds)
+        )
+        evidence = Evidence.STRONG if has_evidence else Evidence.WEAK
     return Section(
         channel=name,
         evidence=evidence,
         capacity=capacity,
-        seeded=_seeded(seeds),
+        seeded=_seeded(sound),
         entries=_places((visit.spot, count) for visit in visits for count in visit.takes),
         members=members,
         held_on_entry=held_on_entry,
         releases=releases,
-        seeds=tuple(Place(seed.step, seed.count.path, seed.count.maximum or 0) for seed in seeds),
+        seeds=tuple(Place(seed.step, seed.count.path, seed.count.maximum or 0) for seed in sound),
         findings=findings,
-        doubts=doubts_of(held, seeds),
+        doubts=doubts_of(held, sound),
     )
 
 
@@ -120,15 +127,12 @@ def _seeded(seeds: list[Seed]) -> int | None:
     return most_seeded(seeds)
 
 
-def _evidence(flow: Flow, usage: Usage, seeds: list[Seed], crowds: Crowds) -> Evidence:
-    """Tokens carry nothing, are seeded once by a step, and several branches compete for them."""
+def _looks_like_tokens(flow: Flow, usage: Usage, crowds: Crowds) -> bool:
+    """The messages carry nothing, and several branches compete for them."""
     effects = [publisher.effect for publisher in usage.publishers if publisher.effect is not None]
     is_blank = all(isinstance(effect.value, Literal) for effect in effects)
     is_read = any(reads_messages(flow.steps[t.step], t.condition.id) for t in usage.takers)
-    is_seeded_once = not any(seed.is_repeated for seed in seeds) if seeds else not usage.outsiders
-    is_strong = is_blank and not is_read and is_seeded_once
-    is_strong = is_strong and crowds.has({taker.step for taker in usage.takers})
-    return Evidence.STRONG if is_strong else Evidence.WEAK
+    return is_blank and not is_read and crowds.has({taker.step for taker in usage.takers})
 
 
 def _places(found: Iterable[tuple[Spot, Count]]) -> tuple[Place, ...]:

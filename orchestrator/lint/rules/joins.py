@@ -37,16 +37,25 @@ def find_misses(facts: Facts) -> Iterator[Problem]:
         interior = Interior(flow, reach_of(flow), join)
         conditions = [condition for _, condition in waits_on(flow, join)]
         needs_all = [condition for condition in conditions if condition.need == "all"]
+        openers = {opening.step for opening in openings(flow) if opening.join == join}
         for way in interior.misses.values():
-            yield _miss(facts, join, way, needs_all)
+            if way.target in openers:
+                yield _return(facts, join, way, "error" if needs_all else None)
+            else:
+                yield _miss(facts, join, way, needs_all)
         for way in interior.returns.values():
-            yield facts.problem(
-                "JON007",
-                f"`{way.step}` goes back to `{way.target}`, which opened the round of `{join}` that it is in",
-                way.path,
-                also=[((*way.opening.path, "join"), "the round is opened here")],
-                help=f"report to `{join}` before, or let the joining step start the next round",
-            )
+            yield _return(facts, join, way, None)
+
+
+def _return(facts: Facts, join: str, way: Exit, severity: str | None) -> Problem:
+    return facts.problem(
+        "JON007",
+        f"`{way.step}` goes back to `{way.target}`, which opened the round of `{join}` that it is in",
+        way.path,
+        also=[((*way.opening.path, "join"), "the round is opened here")],
+        help=f"report to `{join}` before, or let the joining step start the next round",
+        severity=severity,
+    )
 
 
 def _miss(facts: Facts, join: str, way: Exit, needs_all: list[JoinCondition]) -> Problem:
