@@ -73,26 +73,24 @@ class Prober:
 
     def build(
         self, state: State, actor: Place | None, others: Iterable[tuple[Place, int]], queues: Counts
-    ) -> tuple[Run, Execution | None]:
-        """The actor is number 1 of its step."""
+    ) -> Run:
+        """The actor comes first."""
         run = Run(flow_id="run", run_id="run", started_at=NOW, next_seq=_OLD, next_order=1)
         numbers: Counter[str] = Counter()
-        execution = None
         if actor is not None:
-            execution = self._add(run, numbers, actor)
+            self._add(run, numbers, actor)
         for place, count in others:
             for _ in range(count):
                 self._add(run, numbers, place)
         run.counters = dict.fromkeys(self._flow.steps, _OLD)
         self._fill(run, state, queues)
         rebuild_indexes(run)
-        return run, execution
+        return run
 
-    def _add(self, run: Run, numbers: Counter[str], place: Place) -> Execution:
+    def _add(self, run: Run, numbers: Counter[str], place: Place) -> None:
         numbers[place.step] += 1
         execution = self._places.thaw(place, numbers[place.step])
         run.executions[execution.id] = execution
-        return execution
 
     def _fill(self, run: Run, state: State, queues: Counts) -> None:
         for number, count in queues:

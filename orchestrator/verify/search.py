@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.verify.report import Guess
 from orchestrator.verify.state import Outcome, State
-from orchestrator.verify.transitions import Transitions, follow
+from orchestrator.verify.transitions import Transitions
 
 DEFAULT_DEPTH = 3
 Progress = Callable[[int], None]
@@ -78,7 +78,7 @@ def explore(
                 if outcome.depth > depth:
                     graph.cut.add(position)
                     continue
-                edges.append((outcome, add(follow(state, outcome), (position, outcome))))
+                edges.append((outcome, add(transitions.after(state, outcome), (position, outcome))))
         position += 1
         if progress is not None and position % 1000 == 0:
             progress(len(graph.states))
@@ -102,7 +102,7 @@ def _is_pumped(graph: Graph, number: int) -> bool:
 
 
 def _is_crowded(state: State, transitions: Transitions) -> bool:
-    limit = transitions.crowd + _CROWD
+    limit = max(transitions.sizes) + _CROWD
     return any(count > limit for _, count in state.queues) or sum(count for _, count in state.marking) > limit
 
 

@@ -56,8 +56,10 @@ class Outcome:
     """Changes of the marking."""
     queues: Counts
     """Changes of the queues."""
-    data: tuple[Frozen, ...]
-    rounds: tuple[RoundCount, ...]
+    data: tuple[Frozen, ...] | None = None
+    """None: as before."""
+    rounds: tuple[RoundCount, ...] | None = None
+    """None: as before."""
     source: int | None = None
     """Which budget it spends."""
     is_completing: bool = False

@@ -148,6 +148,30 @@ def test_an_attribute_that_steers_is_known_where_it_was_set_to_a_constant() -> N
     assert steps_reached(graph) == {"First", "Second"}
 
 
+def test_what_is_known_of_attributes_outlives_events_that_do_not_touch_them() -> None:
+    graph = states_of(
+        """
+        flow: A
+        attributes: {status: {type: {enum: [open, closed]}, initial: open}}
+        start: Wait
+        steps:
+          Wait: {wait_for: {until: {timer: 1h}}, set: {status: closed}, go_to: Again}
+          Again: {wait_for: {until: {timer: 1h}}, go_to_many: [Check, Open]}
+          Open: {wait_for: {until: {timer: 1h}}, set: {status: open}, go_to: Again2}
+          Again2: {wait_for: {until: {timer: 1h}}, go_to: Check2}
+          Check:
+            wait_for: {until: {timer: 1h}}
+            decide: [{when: attributes.status == 'open', go_to: Seen}, {dead_end: true}]
+          Check2:
+            wait_for: {until: {timer: 1h}}
+            decide: [{when: attributes.status == 'closed', go_to: Never}, {graceful_complete: }]
+          Seen: {dead_end: true}
+          Never: {dead_end: true}
+        """
+    )
+    assert steps_reached(graph) == {"Wait", "Again", "Check", "Open", "Again2", "Check2", "Seen"}
+
+
 def test_the_condition_that_won_is_known_to_the_decision() -> None:
     graph = states_of(
         """
@@ -440,3 +464,47 @@ def test_rounds_that_open_one_another_are_followed_as_deep_as_the_author_says() 
         deepest[depth] = max(len(places[n].line) for state in graph.states for n, _ in state.marking)
         assert graph.is_complete and graph.cut
     assert deepest == {1: 1, 2: 2}
+
+
+@pytest.mark.parametrize(("delivery", "is_lost"), [("queued", False), ("transient", True), ("latest", False)])
+def test_a_transient_message_that_nobody_waits_for_is_gone(delivery: str, is_lost: bool) -> None:
+    graph = states_of(
+        f"""
+        flow: A
+        channels: {{c: {{type: string, delivery: {delivery}}}}}
+        start: Send
+        steps:
+          Send: {{publish: {{c: x}}, go_to: Later}}
+          Later: {{go_to: Wait}}
+          Wait: {{wait_for: {{until: {{channel: c}}}}, graceful_complete: }}
+        """
+    )
+    assert (Status.COMPLETED not in statuses(graph)) is is_lost
+
+
+def test_a_transient_message_reaches_who_waits_already() -> None:
+    graph = states_of(
+        """
+        flow: A
+        channels: {c: {type: string, delivery: transient}}
+        start: Begin
+        steps:
+          Begin: {go_to_many: [Wait, Send]}
+          Wait: {wait_for: {until: {channel: c}}, graceful_complete: }
+          Send: {execute: m:send, publish: {c: x}, dead_end: true}
+        """
+    )
+    assert Status.COMPLETED in statuses(graph)
+
+
+def test_of_the_latest_messages_one_is_kept() -> None:
+    graph = states_of(
+        """
+        flow: A
+        channels: {c: {type: string, delivery: latest}}
+        start: Send
+        steps:
+          Send: {publish: [{channel: c, value: x}, {channel: c, value: y}], graceful_complete: }
+        """
+    )
+    assert most_unread(graph, "c") == 1
