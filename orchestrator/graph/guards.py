@@ -282,6 +282,8 @@ class _Reader:
                 return won if path[2] == "satisfied" else _joined(False, [won, self._flag(node)])
         if path == ("wait_for_failed",) and not self._subjects.proceeds():
             return False
+        if path == ("wait_for_failed",) and self._subjects.fails_exactly_without_winner():
+            return _Test(WAIT, lambda state: not state)
         return self._flag(node)
 
     def _flag(self, node: Node) -> _Formula:
@@ -313,12 +315,14 @@ class _Reader:
             found = self._flag_named(f"{text_of(first)} < {text_of(second)}")
             return found if function in ("_<_", "_>_") else _negated(found)
         bound = right.value
-        accepts = {
+        accepts: Callable[[Any], bool] = {
             "_<_": lambda region: _is_below(region, bound),
             "_>_": lambda region: _is_above(region, bound),
             "_<=_": lambda region: _is_below(region, bound) or _is_same(region, bound),
             "_>=_": lambda region: _is_above(region, bound) or _is_same(region, bound),
         }[function]
+        if isinstance(left, Const):
+            return accepts(left.value)
         return _Test(self._subject(left), accepts, (bound,), is_ordered=True)
 
     def _flag_named(self, subject: str) -> _Formula:

@@ -77,12 +77,12 @@ def regions(domain: Domain, constants: Sequence[Json], *, is_ordered: bool) -> l
     if domain.values is not None:
         values = list(domain.values)
         return values + ([None] if domain.is_nullable and None not in values else [])
-    if not is_ordered:
+    if not is_ordered and not domain.is_number:
         return [*_distinct(constants), OTHER]
     numbers = sorted(each for each in constants if _is_number(each))
     rest = [each for each in _distinct(constants) if not _is_number(each)]  # ordering anything else fails
-    if domain.is_number and not domain.is_nullable:
-        rest = []
+    if domain.is_number:
+        rest = [None] if domain.is_nullable and (None in rest or not is_ordered) else []
     return [*_number_line(domain, numbers), *rest]
 
 
@@ -145,7 +145,7 @@ class Subjects:
         domain = domain_of(*found)
         if path[:1] == ("attributes",) and len(path) == 2:
             return _with_null(domain, self._setting.may_be_unset(self._owner, path[1]))
-        if path[:1] == ("wait",) and path[2:] == ("message",) and not self._is_taken(path[1]):
+        if path[:1] == ("wait",) and path[2:] == ("message",) and not self._has_message(path[1]):
             return _with_null(domain, True)
         return domain
 
@@ -181,9 +181,21 @@ class Subjects:
         )
         return takes_one and found is not None and not domain_of(*found).is_nullable
 
-    def _is_taken(self, condition_id: str) -> bool:
+    def fails_exactly_without_winner(self) -> bool:
+        """Whether `wait_for_failed` is true where no condition ended the wait, and only there."""
+        wait = self._owner.wait_for if isinstance(self._owner, Step) else None
+        if wait is None or self.wait_states() is None:
+            return False
+        optional = {each.id for each in wait.conditions if is_optional(each)}
+        return self.proceeds() and not all(group & optional for group in groups_of(wait))
+
+    def _has_message(self, condition_id: str) -> bool:
+        """The condition ends the wait in any case, and takes at least one message."""
         states = self.wait_states()
-        return states is not None and all(condition_id in state for state in states)
+        wait = self._owner.wait_for if isinstance(self._owner, Step) else None
+        if wait is None or states is None or not all(condition_id in state for state in states):
+            return False
+        return any(each.id == condition_id and _takes_some(each) for each in wait.conditions)
 
 
 def groups_of(wait: WaitFor) -> list[frozenset[str]]:
@@ -201,6 +213,16 @@ def takes_exactly_one(condition: ChannelCondition) -> bool:
         return False
     count = condition.exactly
     return count is None or (isinstance(count, Literal) and count.value == 1)
+
+
+def _takes_some(condition: Condition) -> bool:
+    """At least one message, whatever is computed."""
+    if not isinstance(condition, ChannelCondition):
+        return False
+    least = condition.exactly if condition.exactly is not None else condition.at_least
+    if least is None:
+        return condition.at_most is None
+    return isinstance(least, Literal) and isinstance(least.value, int) and least.value >= 1
 
 
 def is_optional(condition: Condition) -> bool:

@@ -34,7 +34,7 @@ def find_busy_loops(facts: Facts) -> Iterator[Problem]:
             "GRA006",
             f"the cycle {' → '.join(trip)} has neither wait nor timer, {why}",
             _movement_path(steps[first], trip[1]),
-            also=[(_movement_path(steps[name], to), "") for name, to in pairwise(trip[1:])],
+            also=[(_movement_path(steps[name], to), "goes on here") for name, to in pairwise(trip[1:])],
             help="let one of the steps wait, for a timer at least, or end the loop after a number of rounds",
             severity=severity,
         )
