@@ -54,8 +54,9 @@ def _check_loops(method: Method, source: FunctionSource) -> Iterator[Problem]:
     if isinstance(source.node, ast.AsyncFunctionDef):
         return
     loops: list[ast.While | ast.For] = list(stubborn_loops(source))
-    if method.name in cancelled_steps(method.flow):
-        loops += [loop for loop in waiting_loops(source) if loop not in loops]
+    waiting = list(waiting_loops(source))
+    if waiting and method.name in cancelled_steps(method.flow):
+        loops += [loop for loop in waiting if loop not in loops]
     for loop in loops[:1]:
         yield find_problem(
             method,

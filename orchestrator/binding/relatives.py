@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,6 +22,7 @@ class Relatives:
         self._files = [Path(file) for file in files]
         self._texts: dict[Path, str] | None = None
         self._flows: dict[Path, Flow | None] = {}
+        self._by_name: tuple[Flow | None, dict[Name, list[Method]]] = (None, {})
         self._reported: dict[str, str] = {}
         """Modules, and the file of the flow that is told of their unused functions."""
 
@@ -37,11 +38,25 @@ class Relatives:
                     found.append(other)
         return found
 
+    def sharers(self, method: Method) -> list[Method]:
+        """All methods that may have the same function, this one too."""
+        return [each for name in sorted(names_of(method)) for each in self._methods(method.flow)[name]]
+
+    def _methods(self, flow: Flow) -> Mapping[Name, list[Method]]:
+        """Of a flow and its relatives, by where their handlers are looked up; of the last flow asked for."""
+        known, found = self._by_name
+        if known is not flow:
+            found = {}
+            for each in [flow, *self.of(flow)]:
+                for method in methods_of(each):
+                    for name in names_of(method):
+                        found.setdefault(name, []).append(method)
+            self._by_name = flow, found
+        return found
+
     def names_in(self, flow: Flow, module: str) -> frozenset[str]:
         """All that this flow and its relatives look up in a module."""
-        flows = [flow, *self.of(flow)]
-        names = (name for each in flows for method in methods_of(each) for name in names_of(method))
-        return frozenset(attribute for each, attribute in names if each == module)
+        return frozenset(attribute for each, attribute in self._methods(flow) if each == module)
 
     def is_first(self, flow: Flow, module: str) -> bool:
         """Whether what is to say of the module is said here, once for all flows."""

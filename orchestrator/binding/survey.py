@@ -18,7 +18,7 @@ from orchestrator.binding.invoke import BoundHandler
 from orchestrator.binding.judgement import UNDECLARED, judge, verb_of
 from orchestrator.binding.method import Method, methods_of
 from orchestrator.binding.registry import Bindings
-from orchestrator.binding.relatives import Relatives, names_of
+from orchestrator.binding.relatives import Relatives
 from orchestrator.binding.source.deeds import Deeds, deeds_of
 from orchestrator.binding.source.files import FunctionSource, PythonFiles
 from orchestrator.binding.source.returns import returns_of
@@ -73,18 +73,12 @@ class Survey:
         yield from check_annotations(method, bound.function, source, takes_input=bound.takes_input)
         if source is None:
             return
-        sharers = self._sharers(method)
+        sharers = self._relatives.sharers(method)
         deeds = _deeds(bound, source, self._files)
         yield from _check_deeds(method, sharers, deeds)
         yield from check_undone(method, deeds, source)
         yield from check_answers(method, sharers, returns_of(source, self._files))
         yield from check_endurance(method, deeds, source)
-
-    def _sharers(self, method: Method) -> list[Method]:
-        """All methods that may have the same function, this one too."""
-        names = names_of(method)
-        flows = [method.flow, *self._relatives.of(method.flow)]
-        return [other for flow in flows for other in methods_of(flow) if names & names_of(other)]
 
 
 def _deeds(bound: BoundHandler, source: FunctionSource, files: PythonFiles) -> Deeds:

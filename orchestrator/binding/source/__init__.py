@@ -1,1 +1,1 @@
-"""What the source of handlers says, without calling them (docs/decisions/0008-reading-handlers.md)."""
+"""What the source of handlers says, without calling them (docs/decisions/0009-reading-handlers.md)."""

@@ -81,7 +81,7 @@ class _Reader:
         self._callers = callers
 
     def read(self) -> None:
-        uses = [n for n in ast.walk(self._source.node) if isinstance(n, ast.Name) and n.id == self._context]
+        uses = [n for n in self._source.nodes if isinstance(n, ast.Name) and n.id == self._context]
         if any(not isinstance(use.ctx, ast.Load) for use in uses):
             self._deeds.is_whole = False  # another thing goes by this name
             return
@@ -170,7 +170,7 @@ class _Reader:
             return None
         return [
             node
-            for node in ast.walk(self._source.node)
+            for node in self._source.nodes
             if isinstance(node, ast.Name) and node.id == target.id and isinstance(node.ctx, ast.Load)
         ]
 

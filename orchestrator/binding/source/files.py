@@ -7,7 +7,8 @@ import enum
 import functools
 import tokenize
 import types
-from collections.abc import Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -18,6 +19,8 @@ FunctionNode: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 UNKNOWN = object()
 """What an expression is that nobody can tell without running it."""
 _NAMED = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_CLAUSES = ast.ExceptHandler | ast.match_case
+_INNER = _NAMED | ast.Lambda
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +60,33 @@ class FunctionSource:
 
     @functools.cached_property
     def parents(self) -> Mapping[ast.AST, ast.AST]:
-        return {child: node for node in ast.walk(self.node) for child in ast.iter_child_nodes(node)}
+        """Of all nodes below the function, by child."""
+        found: dict[ast.AST, ast.AST] = {}
+        pending: deque[ast.AST] = deque([self.node])
+        while pending:
+            node = pending.popleft()
+            for child in ast.iter_child_nodes(node):
+                found[child] = node
+                pending.append(child)
+        return found
+
+    @property
+    def nodes(self) -> Collection[ast.AST]:
+        """All below the function, those of inner functions too; of one depth in the order of the text."""
+        return self.parents.keys()
+
+    @functools.cached_property
+    def own_nodes(self) -> tuple[ast.AST, ...]:
+        """Of the body, those of inner functions and classes left out."""
+        return tuple(nodes_within(self.node.body))
+
+    @functools.cached_property
+    def _bound_names(self) -> tuple[str, ...]:
+        return tuple(_names_bound_in(self.node, self.nodes))
 
     @functools.cached_property
     def _local_names(self) -> frozenset[str]:
-        return frozenset(_names_bound_in(self.node))
+        return frozenset(self._bound_names)
 
     def assigned_once(self, name: str) -> ast.expr | None:
         """The value of a local variable that is bound in one place, by `name = value`."""
@@ -69,12 +94,10 @@ class FunctionSource:
 
     @functools.cached_property
     def _single_assignments(self) -> Mapping[str, ast.expr]:
-        counts: dict[str, int] = {}
-        for name in _names_bound_in(self.node):
-            counts[name] = counts.get(name, 0) + 1
+        counts = Counter(self._bound_names)
         return {
             node.targets[0].id: node.value
-            for node in ast.walk(self.node)
+            for node in self.nodes
             if isinstance(node, ast.Assign)
             and len(node.targets) == 1
             and isinstance(node.targets[0], ast.Name)
@@ -112,9 +135,21 @@ def _member(owner: Any, name: str) -> object:
     return owner.__members__.get(name, UNKNOWN)
 
 
-def _names_bound_in(node: FunctionNode) -> Iterator[str]:
+def nodes_within(body: Sequence[ast.AST]) -> list[ast.AST]:
+    """All nodes of these and below, in their order; those inside inner functions and classes left out."""
+    found: list[ast.AST] = []
+    pending = list(reversed(body))
+    while pending:
+        node = pending.pop()
+        found.append(node)
+        if not isinstance(node, _INNER):
+            pending.extend(reversed(list(ast.iter_child_nodes(node))))
+    return found
+
+
+def _names_bound_in(node: FunctionNode, nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Parameters, targets, imports and definitions, those of inner functions too; one item a binding."""
-    for each in ast.walk(node):
+    for each in nodes:
         if isinstance(each, ast.arg):
             yield each.arg
         elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store | ast.Del):
@@ -181,8 +216,18 @@ def _read(path: str) -> PythonFile | None:
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
     functions = {}
-    for node in ast.walk(tree):
+    for node in _statements(tree.body):
         if isinstance(node, FunctionNode):
             first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             functions[first, node.name] = node
     return PythonFile(shown_path(path), tree, tuple(text.split("\n")), functions)
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """All of them, at any depth; functions are nowhere else."""
+    for statement in body:
+        yield statement
+        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(statement, name, ())
+            for part in inner:
+                yield from _statements(part.body if isinstance(part, _CLAUSES) else [part])

@@ -64,7 +64,7 @@ class _Reader:
 
     def read(self) -> None:
         body = self._source.node.body
-        for statement in own_nodes(body):
+        for statement in self._source.own_nodes:
             if isinstance(statement, ast.Return):
                 self._read_value(statement.value, statement)
         if can_end(body, self._source):
@@ -128,14 +128,6 @@ class _Reader:
 
     def _place(self, node: ast.AST) -> Place:
         return Place(self._source.file, node)
-
-
-def own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes below, those of inner functions left out."""
-    for node in body:
-        yield node
-        if not isinstance(node, _INNER):
-            yield from own_nodes(list(ast.iter_child_nodes(node)))
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:
