@@ -71,7 +71,7 @@ def uri_of(path: str) -> str:
 def diagnostics_of(
     document: Document, uri: str, positions: Positions, docs: str | None
 ) -> list[lsp.Diagnostic]:
-    """`docs` is the address of the page of problems."""
+    """`docs` is the address of a problem's page, with `{code}` in it."""
     return [diagnostic_of(problem, uri, positions, docs) for problem in document.problems]
 
 
@@ -89,7 +89,7 @@ def diagnostic_of(problem: Problem, uri: str, positions: Positions, docs: str | 
         message=problem.message + (f"\n{problem.help}" if problem.help else ""),
         severity=_SEVERITIES[problem.severity],
         code=problem.code,
-        code_description=lsp.CodeDescription(f"{docs}#{problem.code.lower()}") if docs else None,
+        code_description=lsp.CodeDescription(docs.replace("{code}", problem.code)) if docs else None,
         source=SOURCE,
         related_information=related or None,
         tags=[lsp.DiagnosticTag.Unnecessary] if is_idle else None,

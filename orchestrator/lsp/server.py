@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import redirect_stdout
 from importlib.metadata import PackageNotFoundError, version
@@ -29,7 +30,7 @@ _TRIGGERS = [".", ":", " ", "{", "["]
 
 def serve_stdio() -> None:
     """Until the client says exit or goes away. What is printed by accident goes to stderr."""
-    out = sys.stdout.buffer
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # the server closes it at the end
     with redirect_stdout(sys.stderr):
         make_server().start_io(sys.stdin.buffer, out)
 

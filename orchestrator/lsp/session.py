@@ -26,7 +26,8 @@ class Session:
     def __init__(self, publish: Publish, *, typing_pause: float = TYPING_PAUSE) -> None:
         self.encoding = "utf-16"
         self.roots: tuple[Path, ...] = ()
-        self.docs: str | None = docs_page()
+        self.docs: str | None = docs_pages()
+        """The address of a problem's page, with `{code}` for its code."""
         self._publish = publish
         self._typing_pause = typing_pause
         self._texts: dict[str, tuple[str, int | None]] = {}
@@ -102,7 +103,7 @@ def path_of(uri: str) -> str:
     return (uris.to_fs_path(uri) if uri.startswith("file:") else None) or uri
 
 
-def docs_page() -> str | None:
-    """The page of problems in the checkout that this runs in; an installed package has none."""
-    page = Path(__file__).parents[2] / "docs" / "reference" / "problems.md"
-    return page.as_uri() if page.is_file() else None
+def docs_pages() -> str | None:
+    """The pages of problems in the checkout that this runs in; an installed package has none."""
+    pages = Path(__file__).parents[2] / "docs" / "rules"
+    return f"{pages.as_uri()}/{{code}}.md" if pages.is_dir() else None

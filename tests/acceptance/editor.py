@@ -132,10 +132,14 @@ class Editor:
                 return self._kept.pop(number)
         while True:
             incoming = self._inbox.get(timeout=PATIENCE)
-            assert incoming is not None, "the server has gone"
+            assert incoming is not None, f"the server has gone: {self._last_words()}"
             if is_wanted(incoming):
                 return incoming
             self._kept.append(incoming)
+
+    def _last_words(self) -> str:
+        assert self._process.stderr is not None
+        return self._process.stderr.read().decode()
 
     def _send(self, message: dict[str, Any]) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
