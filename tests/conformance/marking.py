@@ -18,6 +18,9 @@ def marking_of(run: Run, model: Model) -> State:
         counts.update(_place(execution, model) for execution in run.executions.values())
     for (channel, _), messages in run.queues.items():
         counts[f"channel_{channel}"] += len(messages)
+    for name in model.attributes:
+        counts[f"attribute_{name}"] = int(run.attributes.get(name) is True)
+    counts.update({f"budget_{name}": count for name, count in model.budgets.items()})
     counts["graceful"] = int(run.is_completing)
     counts["status"] = STATUSES.index(run.status.lower())
     return tuple(counts[name] for name in model.variables)

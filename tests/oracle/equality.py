@@ -44,6 +44,10 @@ def _state(graph: Graph, searched: Searched, model: Model) -> State:
             counts.update({f"channel_{channel}": n * count for (channel, _), n in place.taken.items()})
     for number, count in searched.queues:
         counts[f"channel_{graph.transitions.queues[number][0]}"] += count
+    for name, frozen in zip(sorted(model.attributes), searched.data, strict=False):
+        counts[f"attribute_{name}"] = int(frozen == ("is", "bool", True))
+    for source, budget in zip(graph.transitions.sources, searched.budget, strict=False):
+        counts[f"budget_{source.channel}"] = budget
     counts["graceful"] = int(searched.is_completing)
     counts["status"] = STATUSES.index(searched.status.lower())
     return _closed(model, tuple(counts[name] for name in model.variables))

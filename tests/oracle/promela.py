@@ -5,8 +5,9 @@ Written after docs/explanation/verification.md, and knowing nothing of `orchestr
 each way in which its wait can have ended. Each event is one `d_step`: a wait is satisfied, a decision is
 committed, a handler fails for good, the run completes. So spin's breadth-first depth counts events.
 
-Which alternative of a wait wins is a free choice, and so are guards, except `wait.<id>.satisfied`. What
-depends on the run's input counts `fan_out`.
+Which alternative of a wait wins is a free choice, and so are guards, except `wait.<id>.satisfied` and those
+on a boolean attribute. What depends on the run's input counts `fan_out`. Clients publish to external channels
+as often as `verify.external` lets them.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from orchestrator.definition.model import (
     GracefulComplete,
     Movement,
     Publish,
+    SetAttribute,
     Step,
     TimerCondition,
 )
@@ -36,6 +38,7 @@ from orchestrator.definition.values import Literal, Value
 CAPACITY = 6
 """Messages in a channel, and executions of a step in one place; more is an `overflow`."""
 _WAIT_GUARD = re.compile(r"wait\.(\w+)\.satisfied")
+_ATTRIBUTE_GUARD = re.compile(r"(!?)attributes\.(\w+)")
 _COUNT = re.compile(r"\$\{(?:size\()?input\)?(?: *([+-]) *(\d+))?\}")
 STATUSES = ("running", "completed", "failed")
 
@@ -69,12 +72,17 @@ class Transition:
     label: str
     enabled: str
     effects: tuple[str, ...]
+    is_from_outside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
     flow: Flow
     channels: tuple[str, ...]
+    attributes: Mapping[str, bool]
+    """Those that steer, with what they are at first."""
+    budgets: Mapping[str, int]
+    """By external channel, how many messages come from outside."""
     places: tuple[Place, ...]
     transitions: tuple[Transition, ...]
     properties: Mapping[str, str]
@@ -88,10 +96,19 @@ class Model:
         return (
             *(place.name for place in self.places),
             *(f"channel_{name}" for name in self.channels),
+            *(f"attribute_{name}" for name in self.attributes),
+            *(f"budget_{name}" for name in self.budgets),
             "graceful",
             "status",
             "overflow",
         )
+
+    @property
+    def initial(self) -> tuple[int, ...]:
+        first = {self.entry.name: 1}
+        first |= {f"attribute_{name}": int(value) for name, value in self.attributes.items()}
+        first |= {f"budget_{name}": count for name, count in self.budgets.items()}
+        return tuple(first.get(name, 0) for name in self.variables)
 
     @property
     def text(self) -> str:
@@ -100,7 +117,8 @@ class Model:
             f"assert(!(c_expr {{ wanted == {number} }} && ({bad})));"
             for number, bad in enumerate(self.properties.values(), 1)
         ]
-        declared = [f"byte {name} = {int(name == self.entry.name)};" for name in self.variables]
+        first = zip(self.variables, self.initial, strict=True)
+        declared = [f"byte {name} = {count};" for name, count in first]
         shown = ", ".join(f"now.{name}" for name in self.variables)
         format = " ".join(["%d"] * len(self.variables))
         lines = [_WANTED, *declared, "init { do"]
@@ -108,7 +126,8 @@ class Model:
             lines.append(f":: d_step {{ {each.enabled} ->")
             lines.append(f'  c_code {{ if (shows) printf("\\nFROM {format}\\n", {shown}); }};')
             lines += [f"  {effect};" for effect in each.effects]
-            lines.append(f'  c_code {{ if (shows) printf("\\nTO {format}\\n", {shown}); }};')
+            to = "GIVEN" if each.is_from_outside else "TO"
+            lines.append(f'  c_code {{ if (shows) printf("\\n{to} {format}\\n", {shown}); }};')
             lines.append(f'  printf("\\nEVENT {each.label}\\n");')
             lines += [f"  {check}" for check in asserts]
             lines.append("  }")
@@ -135,6 +154,8 @@ class _Translator:
     flow: Flow
     fan_out: int
     combinations: dict[str, tuple[Combination, ...]] = field(default_factory=dict)
+    budgets: dict[str, int] = field(default_factory=dict)
+    attributes: dict[str, bool] = field(default_factory=dict)
 
     def model(self, protected: Sequence[str]) -> Model:
         if self.flow.rpcs or self.flow.joins or self.flow.timeout or self.flow.start is None:
@@ -142,15 +163,29 @@ class _Translator:
         for name, step in self.flow.steps.items():
             self.combinations[name] = tuple(self._combinations(step))
         places = [place for name in self.flow.steps for place in self._places(name)]
+        self.budgets = {
+            name: self.flow.verify.get("external", {}).get(name, [0, 2])[-1]
+            for name, channel in self.flow.channels.items()
+            if channel.is_external
+        }
+        self.attributes = {name: bool(self.flow.attributes[name].initial) for name in self._steering()}
         return Model(
             self.flow,
             tuple(self.flow.channels),
+            self.attributes,
+            self.budgets,
             tuple(places),
             tuple(self._transitions(places)),
             self._properties(places, protected),
             self._entry(self.flow.start),
             self.combinations,
         )
+
+    def _steering(self) -> set[str]:
+        """Attributes that a guard reads; the others play no part."""
+        guards = [each.when for step in self.flow.steps.values() for each in step.decisions if each.when]
+        found = [_ATTRIBUTE_GUARD.fullmatch(guard.text.strip()) for guard in guards]
+        return {match.group(2) for match in found if match}
 
     # --- Waits -----------------------------------------------------------------------------------------
 
@@ -222,6 +257,10 @@ class _Translator:
             else:
                 yield from self._ends(place, self.combinations[place.step][place.combination])
         none_active = " && ".join(f"{place.name} == 0" for place in places)
+        for name in self.budgets:
+            effects = (f"budget_{name}--", f"channel_{name}++", _limit(f"channel_{name}"))
+            enabled = f"{_RUNNING} && budget_{name} > 0"
+            yield Transition(f"publish {name}", enabled, effects, is_from_outside=True)
         yield Transition("complete", f"{_RUNNING} && {none_active} && graceful == 1", ("status = 1",))
 
     def _satisfactions(self, place: Place) -> Iterator[Transition]:
@@ -237,23 +276,22 @@ class _Translator:
     def _ends(self, place: Place, combination: Combination) -> Iterator[Transition]:
         step = self.flow.steps[place.step]
         enabled = f"{_RUNNING} && {place.name} > 0"
-        is_exhausted = False
+        passed: list[str] = []
+        """What must be so for the decisions before not to be taken."""
         for number, decision in enumerate(step.decisions, 1):
-            is_open, is_always = _holds(decision, combination)
-            if is_open:
-                effects = (f"{place.name}--", *self._commit(place.step, decision))
-                yield Transition(f"{place.step} decision {number}", enabled, effects)
-            if is_always:
-                break
-        else:
-            is_exhausted = True
-        if step.execute is not None or is_exhausted:
-            after = _start(self._entry(step.on_failure.step)) if step.on_failure else self._close(2)
-            yield Transition(f"{place.step} failed", enabled, (f"{place.name}--", *after))
+            holds, fails = _guard(decision, combination)
+            effects = (f"{place.name}--", *self._commit(place.step, decision))
+            label = f"{place.step} decision {number}"
+            yield Transition(label, " && ".join([enabled, *passed, holds]), effects)
+            passed.append(fails)
+        after = _start(self._entry(step.on_failure.step)) if step.on_failure else self._close(2)
+        effects = (f"{place.name}--", *after)
+        can_fail = enabled if step.execute is not None else " && ".join([enabled, *passed])
+        yield Transition(f"{place.step} failed", can_fail, effects)
 
     def _commit(self, decider: str, decision: Decision) -> Iterator[str]:
         for effect in decision.effects:
-            yield f"channel_{self._published(effect)}++"
+            yield from self._apply(effect)
         for name in self.flow.channels:
             yield _limit(f"channel_{name}")
         for name in decision.cancel:
@@ -271,10 +309,14 @@ class _Translator:
         elif isinstance(outcome, ForceComplete | ForceFail):
             yield from self._close(1 if isinstance(outcome, ForceComplete) else 2)
 
-    def _published(self, effect: Effect) -> str:
-        if not isinstance(effect, Publish) or effect.when or effect.for_each or effect.key:
+    def _apply(self, effect: Effect) -> Iterator[str]:
+        if not isinstance(effect, Publish | SetAttribute) or effect.when or effect.for_each or effect.key:
             raise Untranslatable(f"{effect}")
-        return effect.channel
+        if isinstance(effect, Publish):
+            yield f"channel_{effect.channel}++"
+        elif effect.attribute in self.attributes:
+            assert isinstance(effect.value, Literal)
+            yield f"attribute_{effect.attribute} = {int(effect.value.value)}"
 
     def _cancel(self, step: str) -> Iterator[str]:
         """Waiting ones go; what the others had taken goes back."""
@@ -310,7 +352,10 @@ class _Translator:
         for place in places:
             if place.combination is None:
                 ways = [_there(each.takes) for each in self.combinations[place.step]]
-                asleep.append(f"({place.name} == 0 || !({' || '.join(ways)}))")
+                is_fed = any(
+                    self.budgets.get(name) for each in self.combinations[place.step] for name in each.takes
+                )
+                asleep.append(f"({place.name} == 0 || !({' || '.join(['true'] if is_fed else ways)}))")
         inside = " + ".join(p.name for p in places if p.step in protected and p.combination is not None)
         return {
             "deadlock": " && ".join([_RUNNING, f"({active}) > 0", *ready, *asleep]),
@@ -338,14 +383,16 @@ def _limit(variable: str) -> str:
     return f"overflow = ({variable} > {CAPACITY} -> 1 : overflow)"
 
 
-def _holds(decision: Decision, combination: Combination) -> tuple[bool, bool]:
-    """(it may be taken, nothing after it can be)"""
+def _guard(decision: Decision, combination: Combination) -> tuple[str, str]:
+    """When it may be taken, and when it may be passed over."""
     if decision.choice is not None:
-        return True, False
+        return "true", "true"
     if decision.when is None:
-        return True, True
-    found = _WAIT_GUARD.fullmatch(decision.when.text.strip())
-    if found is None:
-        return True, False
-    holds = found.group(1) in combination.winners
-    return holds, holds
+        return "true", "false"
+    text = decision.when.text.strip()
+    if found := _WAIT_GUARD.fullmatch(text):
+        return ("true", "false") if found.group(1) in combination.winners else ("false", "true")
+    if found := _ATTRIBUTE_GUARD.fullmatch(text):
+        is_negated, name = found.groups()
+        return f"attribute_{name} == {int(not is_negated)}", f"attribute_{name} == {int(bool(is_negated))}"
+    return "true", "true"

@@ -36,15 +36,31 @@ class Space:
     model: Model
     initial: State
     successors: Mapping[State, frozenset[State]]
+    own: Mapping[State, frozenset[State]]
+    """Successors by what the flow itself does; clients apart."""
     states: frozenset[State]
 
     def value(self, state: State, variable: str) -> int:
         return state[self.model.variables.index(variable)]
 
     @cached_property
+    def halted(self) -> frozenset[State]:
+        """Running states in which nothing can happen by itself."""
+        return frozenset(each for each in self._running if not self.own.get(each))
+
+    @cached_property
     def dead(self) -> frozenset[State]:
-        """Running states in which nothing can happen any more."""
-        return frozenset(each for each in self._running if not self.successors.get(each))
+        """Halted for ever: nobody waits for a client."""
+        return frozenset(each for each in self.halted if not self._awaits_outside(each))
+
+    def _awaits_outside(self, state: State) -> bool:
+        fed = {name for name, count in self.model.budgets.items() if count}
+        return any(
+            self.value(state, place.name)
+            and any(fed & set(way.takes) for way in self.model.combinations[place.step])
+            for place in self.model.places
+            if place.combination is None
+        )
 
     @cached_property
     def closed(self) -> frozenset[State]:
@@ -52,8 +68,8 @@ class Space:
 
     @cached_property
     def doomed(self) -> frozenset[State]:
-        """Running states that lead to no end, but for ever on: neither to a close nor to a dead state."""
-        return self.states - self.leading_to(self.closed) - self.leading_to(self.dead)
+        """Running states that lead to no end and to no halt, but for ever on."""
+        return self.states - self.leading_to(self.closed) - self.leading_to(self.halted)
 
     @property
     def _running(self) -> frozenset[State]:
@@ -112,12 +128,14 @@ class Spin:
     def space(self) -> Space:
         lines = self._call(["./pan", "-E", "-w16"], SHOW="1").splitlines()
         successors: dict[State, set[State]] = defaultdict(set)
-        for before, after in _pairs(lines):
+        own: dict[State, set[State]] = defaultdict(set)
+        for before, after, is_from_outside in _ways(lines):
             successors[before].add(after)
-        initial = tuple(int(name == self._model.entry.name) for name in self._model.variables)
+            if not is_from_outside:
+                own[before].add(after)
+        initial = self._model.initial
         states = frozenset({initial, *successors, *(each for nexts in successors.values() for each in nexts)})
-        frozen = {state: frozenset(nexts) for state, nexts in successors.items()}
-        return Space(self._model, initial, frozen, states)
+        return Space(self._model, initial, _frozen(successors), _frozen(own), states)
 
     def _call(self, command: list[str], **environment: str) -> str:
         done = subprocess.run(
@@ -133,11 +151,17 @@ class Spin:
         return done.stdout
 
 
-def _pairs(lines: list[str]) -> Iterator[tuple[State, State]]:
+def _frozen(ways: Mapping[State, set[State]]) -> dict[State, frozenset[State]]:
+    return {state: frozenset(nexts) for state, nexts in ways.items()}
+
+
+def _ways(lines: list[str]) -> Iterator[tuple[State, State, bool]]:
+    """(before, after, whether a client did it)"""
     before: State | None = None
     for line in lines:
-        if line.startswith("FROM "):
-            before = tuple(map(int, line.split()[1:]))
-        elif line.startswith("TO "):
+        word, _, values = line.partition(" ")
+        if word == "FROM":
+            before = tuple(map(int, values.split()))
+        elif word in ("TO", "GIVEN"):
             assert before is not None
-            yield before, tuple(map(int, line.split()[1:]))
+            yield before, tuple(map(int, values.split())), word == "GIVEN"

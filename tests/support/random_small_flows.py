@@ -1,8 +1,8 @@
 """Seeded random small definitions without data: what an independent model checker can say everything about.
 
-At most five steps and two channels. Guards are opaque (`result.flag`, which the handler returns anew each
-time) or ask which condition of the wait won. Movements go forward; back goes only one at a time, and
-publishes nothing, so that most of these flows have few states.
+At most five steps, two channels and one attribute. Guards are opaque (`result.flag`, which the handler
+returns anew each time), ask which condition of the wait won, or read the attribute. Movements go forward; back
+goes only one at a time, and publishes nothing, so that most of these flows have few states.
 """
 
 from __future__ import annotations
@@ -27,20 +27,29 @@ class _Author:
         self._random = random
         self._names = [f"S{number}" for number in range(random.randint(2, 5))]
         self._channels = ["token", "report"][: random.randint(1, 2)]
+        self._has_attribute = self._chance(0.4)
 
     def flow(self) -> Draft:
-        steps = {name: self._step(position) for position, name in enumerate(self._names)}
+        channels = {name: self._channel() for name in self._channels}
+        attributes: Draft = {"is_late": {"type": "boolean", "initial": False}} if self._has_attribute else {}
+        external = {name: [0, 1] for name, each in channels.items() if each.get("external")}
         return {
             "flow": "Small",
             "handlers": "tests.support.acting",
-            "channels": {name: self._channel() for name in self._channels},
+            "channels": channels,
+            "attributes": attributes,
             "start": self._names[0],
-            "steps": steps,
-            "verify": {"properties": [{"mutual_exclusion": self._names[-2:]}]},
+            "steps": {name: self._step(position) for position, name in enumerate(self._names)},
+            "verify": {"external": external, "properties": [{"mutual_exclusion": self._names[-2:]}]},
         }
 
     def _channel(self) -> Draft:
-        return {"type": "integer", "leftover": True} if self._chance(0.2) else {"type": "integer"}
+        channel: Draft = {"type": "integer"}
+        if self._chance(0.2):
+            channel["leftover"] = True
+        if self._chance(0.15):
+            channel["external"] = True
+        return channel
 
     def _step(self, position: int) -> Draft:
         step: Draft = {}
@@ -62,6 +71,8 @@ class _Author:
     def _guard(self, step: Draft) -> str | None:
         if "any_of" in step.get("wait_for", {}) and self._chance(0.6):
             return f"wait.{step['wait_for']['any_of'][0]['id']}.satisfied"
+        if self._has_attribute and self._chance(0.5):
+            return self._random.choice(["attributes.is_late", "!attributes.is_late"])
         return "result.flag" if "execute" in step and self._chance(0.6) else None
 
     def _wait(self) -> Draft:
@@ -84,6 +95,8 @@ class _Author:
         if published:
             names = [self._random.choice(self._channels) for _ in range(published)]
             decision["publish"] = [{"channel": name, "value": 1} for name in names]
+        if self._has_attribute and self._chance(0.3):
+            decision["set"] = {"is_late": self._chance(0.7)}
         if self._chance(0.15):
             decision["cancel"] = [self._other(position)]
         return decision | self._outcome(position)
