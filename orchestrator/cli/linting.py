@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -43,6 +44,7 @@ class Linting:
             self.sources[STDIN] = read_document(text, STDIN)[0]
             return lint_text(text, STDIN)
         files = listed_files(self.paths)
+        gc.freeze()  # what is loaded for good is not searched again for garbage
         with redirect_stdout(sys.stderr), _progress(len(files)) as tell:
             return lint_files(files, has_handlers=self.has_handlers, tell=tell)
 

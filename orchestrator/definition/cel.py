@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from orchestrator.definition.cel_library import make_functions
-from orchestrator.definition.cel_tree import Const, Ident, Node, PathStep, Read, Select, reads_of
+from orchestrator.definition.cel_tree import Const, Ident, Node, PathStep, Read, Select, children, reads_of
 from orchestrator.definition.cel_wire import decode, encode
 from orchestrator.definition.durations import format_time, parse_time
 from orchestrator.definition.model import Json
@@ -92,6 +92,19 @@ def parse(text: str) -> Node:
         return decode(_environment().compile(text, disable_check=True).serialize())
     except RuntimeError as error:
         raise _explain_syntax(text, str(error)) from None
+
+
+@lru_cache(maxsize=4096)
+def names_in(text: str) -> tuple[str, ...]:
+    """All names that stand alone in an expression, those that it binds itself among them; each once."""
+    found: dict[str, None] = {}
+    pending = [parse(text)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Ident):
+            found[node.name] = None
+        pending += children(node)
+    return tuple(found)
 
 
 def _parse_path(text: str) -> Node:

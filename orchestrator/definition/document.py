@@ -105,6 +105,9 @@ def construct(node: Node, report: Report) -> Json:
     return _Constructor(report).construct(node)
 
 
+_BLOCK_STYLES = ("|", ">")
+
+
 class _TooDeep(Exception):
     def __init__(self, span: Span) -> None:
         super().__init__()
@@ -145,20 +148,25 @@ class _Composer:
 
     def _node(self, depth: int) -> Node:
         event = self._parser.get_event()
-        span = _span(event.start_mark, event.end_mark)
+        start, end = event.start_mark, event.end_mark
+        span = Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+        kind = type(event)
         if depth > DEPTH_LIMIT:
             raise _TooDeep(span)
-        if isinstance(event, yaml.AliasEvent):
+        if kind is yaml.AliasEvent:
             return self._alias(event, span)
         if event.anchor is not None:
             self._anchors[event.anchor] = None
-        self._check_tag(event, span)
+        if event.tag is not None or (kind is yaml.ScalarEvent and event.style == "!"):
+            self._report_tag(event, span)
         node: Node
-        if isinstance(event, yaml.ScalarEvent):
+        if kind is yaml.ScalarEvent:
             style = event.style or ""
-            node = Scalar(self._trimmed(span, style), event.value, "" if style == "!" else style)
             self.scalar_spans.append(span)
-        elif isinstance(event, yaml.SequenceStartEvent):
+            if style in _BLOCK_STYLES:
+                span = self._trimmed(span)
+            node = Scalar(span, event.value, "" if style == "!" else style)
+        elif kind is yaml.SequenceStartEvent:
             node = self._list(span, depth, bool(event.flow_style))
         else:
             node = self._mapping(span, depth, bool(event.flow_style))
@@ -179,9 +187,7 @@ class _Composer:
         self._report("YML005", message, span, help=f'if this is text, quote it: "*{event.anchor}"')
         return Scalar(span, "", "")
 
-    def _check_tag(self, event: Any, span: Span) -> None:
-        if event.tag is None and getattr(event, "style", None) != "!":
-            return
+    def _report_tag(self, event: Any, span: Span) -> None:
         if quote_expression_at(self._text, span, "`!` begins a tag in YAML", self._report):
             return
         tag = event.tag or "!"
@@ -195,7 +201,8 @@ class _Composer:
 
     def _list(self, span: Span, depth: int, is_flow: bool) -> Node:
         node = ListNode(span)
-        while not self._parser.check_event(yaml.SequenceEndEvent):
+        is_at = self._parser.check_event
+        while not is_at(yaml.SequenceEndEvent):
             node.items.append(self._node(depth + 1))
         self._close(node, is_flow, node.items[-1] if node.items else None)
         return node
@@ -203,7 +210,8 @@ class _Composer:
     def _mapping(self, span: Span, depth: int, is_flow: bool) -> Node:
         node = MappingNode(span)
         last: Node | None = None
-        while not self._parser.check_event(yaml.MappingEndEvent):
+        is_at = self._parser.check_event
+        while not is_at(yaml.MappingEndEvent):
             key = self._node(depth + 1)
             last = self._node(depth + 1)
             self._add(node, key, last)
@@ -247,10 +255,8 @@ class _Composer:
         elif last is not None and (last.span.end_line, last.span.end_column) > (start.line, start.column):
             node.span = Span(start.line, start.column, last.span.end_line, last.span.end_column)
 
-    def _trimmed(self, span: Span, style: str) -> Span:
+    def _trimmed(self, span: Span) -> Span:
         """A block scalar's end mark stands before the next token: move it to the end of the text."""
-        if style not in {"|", ">"}:
-            return span
         lines = self._lines[: span.end_line - (1 if span.end_column == 1 else 0)]
         number = len(lines)
         while number > span.line and not lines[number - 1].strip():
@@ -287,6 +293,8 @@ class _Constructor:
         """`alias` is the outermost one that the node is expanded for."""
         if alias is not None:
             self._alias_node_count += 1
+        if isinstance(node, Scalar):
+            return node.value if node.style else self._resolve(node)
         if isinstance(node, AliasNode):
             alias = alias or node
             if self._alias_node_count <= ALIAS_NODE_LIMIT:
@@ -301,14 +309,13 @@ class _Constructor:
             return [self.construct(item, alias) for item in node.items]
         if isinstance(node, MappingNode):
             return {key: self.construct(value, alias) for key, (_, value) in node.entries.items()}
-        assert isinstance(node, Scalar)
-        if node.style:
-            return node.value
+        raise AssertionError(node)
+
+    def _resolve(self, node: Scalar) -> Json:
         value = resolve_plain(node.value)
         if isinstance(value, float) and not math.isfinite(value):
-            self._report(
-                "YML016", f"`{node.value}` is not a JSON number", node.span, help="quote it if it is text"
-            )
+            message = f"`{node.value}` is not a JSON number"
+            self._report("YML016", message, node.span, help="quote it if it is text")
             return None
         return value
 

@@ -79,7 +79,7 @@ RULE_PAGES = "docs/rules"
 
 
 def rule_url(code: str) -> str | None:
-    """Where a code is explained: below the package's documentation, where it names one, else in the repository."""
+    """Where a code is explained: below the documentation that the package names, else in the repository."""
     if code not in CODES:
         return None
     home = _documentation()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
 
 from orchestrator.definition import cel
 from orchestrator.definition.expression_problem import ExpressionProblem
@@ -41,6 +41,14 @@ __all__ = [
 ]
 
 
+class Seen(NamedTuple):
+    """What an expression was found to be."""
+
+    typed: Typed
+    kinds: tuple[Kind | None, ...]
+    """Of the names in it: kept, or their identities would be given away."""
+
+
 class Environment:
     """What an expression may see: names with their types, and `let` names. Immutable."""
 
@@ -54,6 +62,22 @@ class Environment:
         self.types: Mapping[str, Json] = types or {}
         kinds = {name: kind_of(each.schema, each.names) for name, each in (names or {}).items()}
         self.names = Names(kinds, {}, hidden or {})
+        self.seen: dict[Hashable, Seen] = {}
+
+    @classmethod
+    def of_kinds(
+        cls,
+        kinds: Mapping[str, Kind],
+        *,
+        types: Mapping[str, Json],
+        hidden: Mapping[str, str],
+        seen: dict[Hashable, Seen],
+    ) -> Environment:
+        """With names whose kinds are known already; `seen` is kept for all environments of a flow."""
+        made = cls(types=types)
+        made.names = Names(kinds, {}, hidden)
+        made.seen = seen
+        return made
 
     def with_item(self, name: str, elements: Value) -> Environment:
         """With the `as` name of a `for_each` over `elements`."""
@@ -80,6 +104,7 @@ class Environment:
     def _made(self, names: Names) -> Environment:
         made = Environment(types=self.types)
         made.names = names
+        made.seen = self.seen
         return made
 
 
@@ -189,7 +214,7 @@ def _parse_hole(hole: Hole, environment: Environment, path: Path) -> Expression:
 def _typed(source: str, environment: Environment, at: int) -> Typed:
     """`at` is where the source stands in the text given to the parser."""
     try:
-        node, kind = infer(cel.parse(source), environment.names, source)
+        node, kind = _inferred(source, environment)
     except cel.SyntaxProblem as found:
         raise ExpressionProblem(found.message, at + found.offset, at + found.end_offset, found.help) from None
     except RecursionError:
@@ -202,6 +227,20 @@ def _typed(source: str, environment: Environment, at: int) -> Typed:
         message = f"the result is {kind.word}, which JSON does not have"
         raise ExpressionProblem(message, at, at + len(source), _CANNOT_LEAVE[kind.name])
     return node, kind
+
+
+def _inferred(source: str, environment: Environment) -> Typed:
+    """Flows say the same again and again: where every name has the same kind, so has the whole."""
+    tree, names = cel.parse(source), environment.names
+    read = cel.names_in(source)
+    if not names.lets.keys().isdisjoint(read):
+        return infer(tree, names, source)
+    kinds = tuple(names.kinds.get(name) for name in read)
+    key = (source, *map(id, kinds))
+    found = environment.seen.get(key)
+    if found is None:
+        found = environment.seen[key] = Seen(infer(tree, names, source), kinds)
+    return found.typed
 
 
 _CANNOT_LEAVE = {

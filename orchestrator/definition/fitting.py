@@ -29,11 +29,15 @@ def resolve(schema: Json, names: Mapping[str, Json]) -> Json:
 
 def alternatives(schema: Json, names: Mapping[str, Json]) -> list[Json] | None:
     """The parts of `A or B`, flattened; None where the schema is something else."""
-    schema = resolve(schema, names)
+    if isinstance(schema, dict) and "$ref" in schema:
+        schema = resolve(schema, names)
     if not isinstance(schema, dict):
         return None
-    if isinstance(schema.get("type"), list):
-        return [{**schema, "type": kind} for kind in schema["type"]]
+    kinds = schema.get("type")
+    if kinds.__class__ is list:
+        return [{**schema, "type": kind} for kind in kinds]
+    if "anyOf" not in schema and "oneOf" not in schema:
+        return None
     parts = schema.get("anyOf", schema.get("oneOf"))
     if parts is None or not set(schema) <= {"anyOf", "oneOf", "title", "description", "default"}:
         return None

@@ -111,7 +111,7 @@ class _Inference:
         if name in self._names.lets:
             return self._names.lets[name]
         if name in self._names.kinds:
-            return Read(node.at, (name,)), replace(self._names.kinds[name], place=(name,))
+            return Read(node.at, (name,)), self._names.kinds[name].at((name,))
         if name in _TYPE_NAMES:
             return node, Kind("type")
         if name in self._names.hidden:
@@ -134,7 +134,7 @@ class _Inference:
             return Select(node.at, operand, node.field, is_test=True), BOOL
         if isinstance(operand, Read) and operand.member is None:
             path = (*operand.path, node.field)
-            return Read(node.at, path), replace(member, place=(*kind.place, node.field))
+            return Read(node.at, path), member.at((*kind.place, node.field))
         return Select(node.at, operand, node.field), member
 
     def _member(self, node: Node, name: str, kind: Kind) -> Kind:

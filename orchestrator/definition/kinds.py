@@ -15,9 +15,12 @@ _WORDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Kind:
-    """`name`: any, null, bool, int, double, string, bytes, timestamp, duration, list, map, optional, type."""
+    """Never changed once made; not `frozen`, because thousands are made for each flow.
+
+    `name`: any, null, bool, int, double, string, bytes, timestamp, duration, list, map, optional, type.
+    """
 
     name: str
     element: Kind | None = None
@@ -38,6 +41,10 @@ class Kind:
         if self.name == "list" and self.element is not None and self.element.name != "any":
             return f"list of {self.element.word}"
         return _WORDS.get(self.name, self.name)
+
+    def at(self, place: tuple[str, ...]) -> Kind:
+        """Read from there."""
+        return Kind(self.name, self.element, self.members, self.schema, self.names, self.is_raw, place)
 
     def native(self) -> Kind:
         return replace(self, is_raw=False) if self.is_raw else self
@@ -78,7 +85,8 @@ def kind_of(schema: Json, names: Mapping[str, Json]) -> Kind:
         kinds = [kind_of(part, names) for part in parts]
         kinds = [kind for kind in kinds if kind.name != "null"] or [NULL]
         if all(kind == kinds[0] for kind in kinds) and (len(kinds) == 1 or kinds[0].name != "map"):
-            return replace(kinds[0], schema=schema, names=names)
+            one = kinds[0]
+            return Kind(one.name, one.element, one.members, schema, names, one.is_raw, one.place)
         return Kind("any", schema=schema, names=names, is_raw=True)
     if not isinstance(found, dict):
         return Kind("any", is_raw=True)

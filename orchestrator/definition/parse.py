@@ -101,7 +101,7 @@ def _moved_back(problem: Problem, quoted_at: Span, added: int) -> Problem:
 
     def moved(span: Span) -> Span:
         column, end_column = back(span.line, span.column), back(span.end_line, span.end_column)
-        return replace(span, column=column, end_column=max(end_column, column + 1))
+        return span._replace(column=column, end_column=max(end_column, column + 1))
 
     fix = problem.fix
     if fix is not None:

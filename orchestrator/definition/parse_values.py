@@ -44,8 +44,13 @@ class Repetition:
 
 
 def read_type(reading: Reading, node: Json, path: Path, types: Mapping[str, Json]) -> Type | None:
+    """Types of one spelling are one object, which makes comparing them cheap."""
     try:
-        return parse_type(node, types)
+        if not isinstance(node, str):
+            return parse_type(node, types)
+        if node not in reading.types:
+            reading.types[node] = parse_type(node, types)
+        return reading.types[node]
     except TypeProblem as problem:
         reading.report("TYP001", (*path, *problem.at), problem.message, help=problem.help)
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from orchestrator.definition.codes import CODES
 
@@ -25,8 +25,7 @@ def line_starts(text: str) -> list[int]:
     return [0, *(found.end() for found in _LINE_BREAK.finditer(text))]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """Lines and columns count characters from 1; the end is the first character after."""
 
     line: int

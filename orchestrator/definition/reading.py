@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from orchestrator.definition.durations import parse_duration
 from orchestrator.definition.keys import KEYS
@@ -16,6 +17,9 @@ from orchestrator.definition.nearness import did_you_mean, only_near
 from orchestrator.definition.problem import Edit, Fix, LabelledSpan, Problem, Span
 from orchestrator.definition.quoting import has_open_bracket, quoting_of
 from orchestrator.definition.source import Source
+
+if TYPE_CHECKING:
+    from orchestrator.definition.types import Type
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
 CEL_KEYWORDS = frozenset(
@@ -81,6 +85,8 @@ class Reading:
         self.source = source
         self.problems: list[Problem] = []
         self.names: dict[str, Collection[str]] = dict.fromkeys(_KINDS, ())
+        self.types: dict[str, Type] = {}
+        """Read so far, by their spelling."""
 
     # --- Problems -----------------------------------------------------------------------------------------
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TypeAlias
 
-from orchestrator.definition.expressions import Environment
-from orchestrator.definition.kinds import TIME_SCHEMA
+from orchestrator.definition.expressions import Environment, Seen
+from orchestrator.definition.kinds import TIME_SCHEMA, Kind, kind_of
 from orchestrator.definition.model import (
     Attribute,
     Channel,
@@ -63,6 +63,8 @@ _SUBFLOW = _object(
         "flow_id": _or_null(_STRING),
     }
 )
+_FAILURE_KIND, _STEP_KIND = kind_of(_or_null(_FAILURE), {}), kind_of(_STEP, {})
+_OF_A_STEP = {"failure": _FAILURE_KIND, "wait_for_failed": kind_of(_BOOLEAN, {}), "step": _STEP_KIND}
 _NOT_IN_A_WAIT = "`{}` is known in decisions only; keep what a wait needs in `local`"
 _NOT_IN_AN_RPC = "an RPC has no `{}`"
 _NOT_IN_THE_TIMEOUT = "the timeout handler has no `{}`"
@@ -90,53 +92,59 @@ class Scopes:
             "started_at": TIME_SCHEMA,
             "input": _NOTHING if flow_input is None else flow_input.schema,
         }
-        self._common: dict[str, Schema] = {
+        common: dict[str, Schema] = {
             "attributes": _object({name: _attribute(each) for name, each in attributes.items()}),
             "channels": _object({name: _object({"size": _INTEGER}) for name in channels}),
             "run": _object(run),
             "now": TIME_SCHEMA,
         }
+        self._common = {name: kind_of(schema, types) for name, schema in common.items()}
+        self._seen: dict[Hashable, Seen] = {}
+        self._inputs: dict[int, tuple[Type | None, Kind]] = {}
+        """By identity of the type, which is kept so that its identity is not given away."""
 
     def wait(self, *, input: Type | None) -> Environment:
         """Expressions inside `wait_for`."""
-        names = {**self._common, "input": _input(input), "failure": _or_null(_FAILURE), "step": _STEP}
+        kinds = {"input": self._input(input), "failure": _FAILURE_KIND, "step": _STEP_KIND}
         hidden = ("wait", "local", "result", "wait_for_failed")
-        return self._made(names, hidden, _NOT_IN_A_WAIT)
+        return self._made(kinds, hidden, _NOT_IN_A_WAIT)
 
     def decision(
         self, *, input: Type | None, result: Result, has_handler: bool, wait: WaitFor | None
     ) -> Environment:
-        names = {
-            **self._common,
-            "input": _input(input),
-            "wait": self._wait(wait),
-            "local": _local(wait),
-            "failure": _or_null(_FAILURE),
-            "wait_for_failed": _BOOLEAN,
-            "step": _STEP,
-            result.name: _result(result, has_handler),
-        }
-        return self._made(names)
+        return self._made(
+            {
+                "input": self._input(input),
+                "wait": self._kind(self._wait(wait)),
+                "local": self._kind(_local(wait)),
+                **_OF_A_STEP,
+                result.name: self._kind(_result(result, has_handler)),
+            }
+        )
 
     def rpc(self, *, input: Type | None, result: Result, has_handler: bool) -> Environment:
-        names = {**self._common, "input": _input(input), result.name: _result(result, has_handler)}
-        return self._made(names, ("wait", "local", "failure", "wait_for_failed", "step"), _NOT_IN_AN_RPC)
+        kinds = {"input": self._input(input), result.name: self._kind(_result(result, has_handler))}
+        return self._made(kinds, ("wait", "local", "failure", "wait_for_failed", "step"), _NOT_IN_AN_RPC)
 
     def timeout_handler(self, *, result: Result, has_handler: bool) -> Environment:
-        names = {
-            **self._common,
-            "failure": _or_null(_FAILURE),
-            "wait_for_failed": _BOOLEAN,
-            "step": _STEP,
-            result.name: _result(result, has_handler),
-        }
-        return self._made(names, ("input", "wait", "local"), _NOT_IN_THE_TIMEOUT)
+        kinds = {**_OF_A_STEP, result.name: self._kind(_result(result, has_handler))}
+        return self._made(kinds, ("input", "wait", "local"), _NOT_IN_THE_TIMEOUT)
 
-    def _made(self, names: Mapping[str, Schema], hidden: tuple[str, ...] = (), why: str = "") -> Environment:
-        made = {name: Type(schema, self._types) for name, schema in names.items()}
-        return Environment(
-            made, types=self._types, hidden={name: why.format(name) for name in hidden if name not in names}
-        )
+    def _made(self, kinds: Mapping[str, Kind], hidden: tuple[str, ...] = (), why: str = "") -> Environment:
+        """With `kinds` beside what is in scope everywhere."""
+        kinds = {**self._common, **kinds}
+        told = {name: why.format(name) for name in hidden if name not in kinds}
+        return Environment.of_kinds(kinds, types=self._types, hidden=told, seen=self._seen)
+
+    def _kind(self, schema: Schema) -> Kind:
+        return kind_of(schema, self._types)
+
+    def _input(self, input: Type | None) -> Kind:
+        found = self._inputs.get(id(input))
+        if found is None:
+            schema = _NOTHING if input is None else input.schema
+            found = self._inputs[id(input)] = (input, kind_of(schema, self._types))
+        return found[1]
 
     def _wait(self, wait: WaitFor | None) -> Schema:
         conditions = () if wait is None else wait.conditions
@@ -186,10 +194,6 @@ def _element_schema(condition: Condition) -> Schema:
         return {}
     found = elements.type.schema.get("items", {})
     return found if isinstance(found, dict) else {}
-
-
-def _input(input: Type | None) -> Schema:
-    return _NOTHING if input is None else input.schema
 
 
 def _result(result: Result, has_handler: bool) -> Schema:

@@ -15,13 +15,15 @@ from orchestrator.errors import InvalidValue
 __all__ = ["ANY", "Type", "TypeProblem", "make_type", "parse_type", "show_place"]
 
 
+_GIVEN_LIMIT = 64
+"""Comparisons that a type remembers."""
+
+
 class Type:
     """Immutable; equal where the schema, with the named types that it reaches, is the same."""
 
-    __slots__ = ("_check", "_key", "names", "schema", "text")
+    __slots__ = ("_check", "_given", "_key", "_text", "names", "schema")
 
-    text: str
-    """As an author would write it: `list of ContractEdit`."""
     schema: Mapping[str, Json]
     names: Mapping[str, Json]
     """The table that `$ref: "#/types/…"` refers to."""
@@ -31,9 +33,11 @@ class Type:
     ) -> None:
         self.schema = schema
         self.names = names
-        self.text = spell(schema) if text is None else text
+        self._text = text
         self._check: Check | None = None
         self._key: str | None = None
+        self._given: dict[int, tuple[Mapping[str, Json], Mapping[str, Json], str | None]] = {}
+        """By identity of a schema that was given where this was asked: itself, its names, why it misfits."""
 
     def check(self, value: Json) -> Json:
         """The value with defaults filled in; InvalidValue says where inside it the trouble is."""
@@ -51,9 +55,27 @@ class Type:
 
     def fits(self, other: Type) -> str | None:
         """Why some value of this type cannot be given where `other` is asked; None: none, or nobody knows."""
+        if self is other or not other.schema:
+            return None
+        known = other._given.get(id(self.schema))
+        if known is not None and known[0] is self.schema and known[1] is self.names:
+            return known[2]
+        why = self._explain_misfit(other)
+        if len(other._given) < _GIVEN_LIMIT:
+            other._given[id(self.schema)] = (self.schema, self.names, why)
+        return why
+
+    def _explain_misfit(self, other: Type) -> str | None:
         from orchestrator.definition.fitting import explain_misfit
 
         return None if self == other else explain_misfit(self, other)
+
+    @property
+    def text(self) -> str:
+        """As an author would write it: `list of ContractEdit`."""
+        if self._text is None:
+            self._text = spell(self.schema)
+        return self._text
 
     @property
     def admits_null(self) -> bool:
@@ -76,7 +98,9 @@ class Type:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        return isinstance(other, Type) and self.schema == other.schema and self.key == other.key
+        if not isinstance(other, Type) or self.schema != other.schema:
+            return False
+        return self.names is other.names or self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)

@@ -118,7 +118,7 @@ class Literal(Value):
 class Expression(Value):
     """One CEL expression; as a guard it must give a boolean."""
 
-    __slots__ = ("_is_guard", "_kind", "_node", "_program", "_reads", "source")
+    __slots__ = ("_is_guard", "_kind", "_made", "_node", "_reads", "source")
 
     def __init__(
         self,
@@ -134,10 +134,9 @@ class Expression(Value):
         self.source = source
         """The expression alone, without `${…}`."""
         self._node, self._kind = typed
-        node, _ = (self._node, self._kind) if _is_path(self._node) else lift(self._node, self._kind)
-        self._program = Program(node, is_time=self._kind.name == "timestamp")
         self._is_guard = is_guard
-        self._reads = frozenset(_static(read.path, read.member) for read in self._program.reads)
+        self._made: Program | None = None
+        self._reads: frozenset[ReadPath] | None = None
 
     @property
     def kind(self) -> Kind:
@@ -153,12 +152,22 @@ class Expression(Value):
 
     @property
     def reads(self) -> frozenset[ReadPath]:
+        if self._reads is None:
+            self._reads = frozenset(_static(read.path, read.member) for read in self._program.reads)
         return self._reads
 
     @property
     def names(self) -> frozenset[str]:
         """Top-level names that the scope must have."""
-        return frozenset(path[0] for path in self._reads)
+        return frozenset(path[0] for path in self.reads)
+
+    @property
+    def _program(self) -> Program:
+        """Made when it is needed first: whoever only looks at a flow never runs it."""
+        if self._made is None:
+            node, _ = (self._node, self._kind) if _is_path(self._node) else lift(self._node, self._kind)
+            self._made = Program(node, is_time=self._kind.name == "timestamp")
+        return self._made
 
     def evaluate(self, scope: Mapping[str, Any]) -> Json:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import sqlite3
@@ -18,7 +19,9 @@ from orchestrator.engine.batch import Batch
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
+from orchestrator.lint.runner import lint_text
 from tests.benchmarks import floor, flows
+from tests.benchmarks.long_flow import long_definition
 from tests.benchmarks.measure import Line, in_milliseconds, percentile
 
 
@@ -203,6 +206,21 @@ def long_run(path: str, step_count: int) -> Line:
     }
 
 
+def lint(_: str, line_count: int) -> Line:
+    """W8-lint: a long definition, read and checked in a warm process; no database."""
+    text = long_definition(line_count)
+    problems = lint_text(text, "long.flow.yaml")
+    assert [problem.code for problem in problems if problem.severity != "info"] == [], problems
+    gc.collect()
+    gc.freeze()  # as the command does: what is loaded for good is not searched again
+    spans = []
+    for _ in range(9):
+        started = time.perf_counter()
+        lint_text(text, "long.flow.yaml")
+        spans.append(time.perf_counter() - started)
+    return {"seconds": round(percentile(spans, 0.5), 4), "lines": text.count("\n")}
+
+
 def _size_of(path: str) -> int:
     connection = sqlite3.connect(path)
     connection.execute("pragma wal_checkpoint(truncate)")
@@ -222,6 +240,7 @@ WORKLOADS: dict[str, tuple[Workload, int, str]] = {
     "W3p": (message_between_processes, 200, "p50_ms"),
     "W5": (short_process, 1, "seconds"),
     "W6": (long_run, 1000, "slowdown"),
+    "W8-lint": (lint, 2000, "seconds"),
 }
 FLOORS: dict[str, tuple[Workload, int, str]] = {
     "W1c1": (floor.one_at_a_time, 200, "steps_s"),
