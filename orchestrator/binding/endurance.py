@@ -16,6 +16,8 @@ from orchestrator.graph.query import with_otherwise
 
 HEARTBEAT_MISSING = "FAI012"
 SWALLOWS_CANCEL = "FAI014"
+LONG_SECONDS = 60
+"""A method that may take longer is to notice that its step is cancelled."""
 
 
 def check_endurance(method: Method, deeds: Deeds, source: FunctionSource) -> Iterator[Problem]:
@@ -31,8 +33,10 @@ def check_endurance(method: Method, deeds: Deeds, source: FunctionSource) -> Ite
             place=PythonPlace(source.file, clause, "also takes CancelledError"),
             help="write `except Exception`, or `raise` at its end",
         )
-    if deeds.is_whole and not deeds.has(Act.ASK_CANCELLED, Act.HEARTBEAT):
-        yield from _check_loops(method, source)
+    is_async = isinstance(source.node, ast.AsyncFunctionDef)  # which is ended where it awaits
+    if deeds.is_whole and not is_async and not deeds.has(Act.ASK_CANCELLED, Act.HEARTBEAT):
+        loops = list(_check_loops(method, source))
+        yield from loops or _check_timeout(method, source)
 
 
 def _check_heartbeat(method: Method, deeds: Deeds, source: FunctionSource) -> Iterator[Problem]:
@@ -50,9 +54,7 @@ def _check_heartbeat(method: Method, deeds: Deeds, source: FunctionSource) -> It
 
 
 def _check_loops(method: Method, source: FunctionSource) -> Iterator[Problem]:
-    """Loops that try for ever, and loops that sleep in steps that are cancelled; an `async def` is ended."""
-    if isinstance(source.node, ast.AsyncFunctionDef):
-        return
+    """Loops that try for ever, and loops that sleep in steps that are cancelled."""
     loops: list[ast.While | ast.For] = list(stubborn_loops(source))
     waiting = list(waiting_loops(source))
     if waiting and method.name in cancelled_steps(method.flow):
@@ -64,6 +66,22 @@ def _check_loops(method: Method, source: FunctionSource) -> Iterator[Problem]:
             f"the loop of `{method.handler.name}` goes on when {method.owner} is cancelled or out of time",
             place=PythonPlace(source.file, loop, "never asks `ctx.cancelled`"),
             help="ask `ctx.cancelled` in the loop and return, or call `ctx.heartbeat`",
+        )
+
+
+def _check_timeout(method: Method, source: FunctionSource) -> Iterator[Problem]:
+    """A step that is cancelled and says itself that it takes long. The default timeout says nothing."""
+    seconds, flow = method.handler.timeout.total_seconds(), method.flow
+    assert flow.source is not None
+    is_long = seconds > LONG_SECONDS and "timeout" in flow.source.parts(method.path)
+    if is_long and method.handler.heartbeat is None and method.name in cancelled_steps(flow):
+        yield find_problem(
+            method,
+            HEARTBEAT_MISSING,
+            f"`{method.handler.name}` may take {seconds:g} s, and does not notice when {method.owner} is cancelled",
+            place=PythonPlace(source.file, source.node, "neither asks `ctx.cancelled` nor gives heartbeats"),
+            also=[((*method.path, "timeout"), "its time")],
+            help="ask `ctx.cancelled` between its parts, or declare a `heartbeat` and call `ctx.heartbeat`",
         )
 
 

@@ -339,7 +339,7 @@ CODES: dict[str, Code] = {
     ),
     "FAI012": Code(
         "heartbeat-missing",
-        "A heartbeat is declared and the handler never gives one.",
+        "A handler gives no heartbeat where one is declared, or where it may take long and be cancelled.",
         "info",
         "heuristic",
         found_by=("handlers",),

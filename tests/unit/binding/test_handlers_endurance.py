@@ -97,3 +97,25 @@ def test_a_heartbeat_may_come_from_anywhere(workshop: Workshop, line: str) -> No
     execute = "{handler: pay, heartbeat: 30s}"
     start = "def _step(c):\n    c.heartbeat()\n\n\ndef pay(ctx):"
     assert look(workshop, FLOW, line, execute=execute, start=start) == []
+
+
+LONG = "{handler: pay, timeout: 10m}"
+
+
+@pytest.mark.parametrize(
+    ("flow", "execute", "line", "start", "found"),
+    [
+        (FLOW, LONG, "pass", "def pay(ctx):", ["FAI012"]),
+        (FLOW, LONG, "pass", "def pay():", ["FAI012"]),
+        (UNCANCELLED, LONG, "pass", "def pay(ctx):", []),
+        (FLOW, "pay", "pass", "def pay(ctx):", []),
+        (FLOW, "{handler: pay, timeout: 1m}", "pass", "def pay(ctx):", []),
+        (FLOW, LONG, "return ctx.cancelled", "def pay(ctx):", []),
+        (FLOW, LONG, "print(ctx)", "def pay(ctx):", []),
+        (FLOW, LONG, "pass", "async def pay(ctx):", []),
+    ],
+)
+def test_a_step_that_may_take_long_and_is_cancelled_is_to_notice(
+    workshop: Workshop, flow: str, execute: str, line: str, start: str, found: list[str]
+) -> None:
+    assert look(workshop, flow, line, execute=execute, start=start) == found
