@@ -113,14 +113,13 @@ def _write(path: Path, text: str) -> None:
 
 
 def storyline(counterexample: Counterexample, property: str) -> Storyline:
-    """A cycle is told once."""
-    events = [*counterexample.events, *counterexample.cycle]
     return Storyline(
-        beats=tuple(map(_beat, events)),
+        beats=tuple(map(_beat, counterexample.events)),
         status=counterexample.status,
         active=tuple(each for each in counterexample.active if not each.startswith(TIMEOUT_STEP)),
         unread=dict(counterexample.channels),
         is_at_rest=property in _AT_REST and not counterexample.cycle,
+        cycle=tuple(map(_beat, counterexample.cycle)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from orchestrator.core.state import TIMEOUT_ID, TIMEOUT_STEP, Execution, Run
@@ -24,7 +25,7 @@ class Part:
     indexes: dict[int, int] = field(default_factory=dict)
     is_over: bool = False
 
-    def index_of(self, beat: Beat) -> int:
+    def index_of(self, beat: Beat | None) -> int:
         return self.indexes[id(beat)]
 
     @property
@@ -42,11 +43,12 @@ class Cast:
 
     def __init__(self, story: Storyline, *, goes_by_name: bool) -> None:
         self._goes_by_name = goes_by_name
+        self._cycle_begin = len(story.beats)
         self._begins: dict[str, int] = {}
         self._entered: dict[str, Execution] = {}
         self._assigned: dict[str, Part] = {}
         self._parts: dict[str, Part] = {}
-        for index, beat in enumerate(story.beats):
+        for index, beat in enumerate(story.all_beats):
             self._learn(index, beat)
         self._by_step: dict[str, list[Part]] = {}
         for part in sorted(self._parts.values(), key=lambda part: part.order):
@@ -116,6 +118,13 @@ class Cast:
         return part is not None and part.step == run.executions[execution_id].step
 
     @property
+    def is_before_cycle(self) -> bool:
+        """Every execution whose end is told before the cycle has come to it."""
+        return all(part.is_over for part in self._ending() if part.index_of(part.end) < self._cycle_begin)
+
+    @property
     def is_all_over(self) -> bool:
-        """Every execution whose end is told has come to it."""
-        return all(part.is_over for part in self._parts.values() if part.end is not None)
+        return all(part.is_over for part in self._ending())
+
+    def _ending(self) -> Iterator[Part]:
+        return (part for part in self._parts.values() if part.end is not None)

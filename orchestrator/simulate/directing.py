@@ -61,10 +61,14 @@ INPUT = Slot("input")
 
 
 class Mishap(Exception):
-    """The run went another way. `slots`: whose other data could help, the likeliest first."""
+    """The run went another way. `slots`: whose other data could help, the likeliest first.
 
-    def __init__(self, reason: str, slots: Sequence[Slot]) -> None:
+    `exhausted`: has no data left to try.
+    """
+
+    def __init__(self, reason: str, slots: Sequence[Slot], exhausted: Slot | None = None) -> None:
         super().__init__(reason)
+        self.exhausted = exhausted
         self.reason = reason
         self.slots = tuple(slots)
 
@@ -140,13 +144,13 @@ class Director(Calls):
     def play(self) -> Take:
         """Raises Mishap."""
         input, has_input = self._draw_input()
-        for index, beat in enumerate(self._story.beats):
+        for index, beat in enumerate(self._story.all_beats):
             self._plan(index, beat)
         try:
             simulated, _ = self._environment.start(
                 self._told, FLOW_ID, input, has_input=has_input, delay=self._delay
             )
-            until = None if self._is_resting else self._moment(len(self._story.beats) - 1)
+            until = None if self._is_resting else self._moment(len(self._story.all_beats) - 1)
             self._environment.run_until(STARTS_AT + (NEVER if until is None else until))
         except (OrchestratorError, Runaway) as error:
             raise Mishap(str(error), self._slots) from None
@@ -189,7 +193,7 @@ class Director(Calls):
             self._slots.append(slot)
         found = list(islice(options, self._picks.get(slot, 0), self._picks.get(slot, 0) + 1))
         if not found:
-            raise Mishap(reason, blamed)
+            raise Mishap(reason, [each for each in blamed if each != slot], slot)
         return found[0]
 
     # --- Clients ---
@@ -381,7 +385,7 @@ class Director(Calls):
                     yield condition.flow, self._script_child(step, condition)
 
     def _script_child(self, step: Step, condition: SubflowCondition) -> ScriptedChild:
-        for index, beat in enumerate(self._story.beats):
+        for index, beat in enumerate(self._story.all_beats):
             is_its = beat.kind is BeatKind.CHILD_CLOSED and beat.name == step.name
             if not is_its or condition.id not in beat.conditions:
                 continue
@@ -409,14 +413,14 @@ class Director(Calls):
             elif isinstance(change, c.StepEnded) and change.how != "cancelled":
                 self._check_step(change)
             self._tally.apply(change)
-            if self._cast.is_all_over and self._tally.difference(self._story) is None:
+            if self._cast.is_before_cycle and self._tally.difference(self._story) is None:
                 self._is_seen = True
 
     def _check_step(self, ended: c.StepEnded) -> None:
         step = self._cast.step_of(ended.execution_id)
         part = self._cast.part_of(ended.execution_id, step)
         if part.end is None:
-            if self._is_seen and not self._is_resting:
+            if self._is_seen and self._cast.is_all_over and not self._is_resting:
                 return
             raise Mishap(f"{ended.execution_id} ends, untold", self._blame(ended.execution_id))
         if not is_told_end(ended, part.end):
@@ -433,8 +437,8 @@ class Director(Calls):
 
     def _check_end(self) -> None:
         """At rest, the run stands so in the end; else it did at some time."""
-        if self._is_seen and not self._is_resting:
+        if self._is_seen and self._cast.is_all_over and not self._is_resting:
             return
         difference = self._tally.difference(self._story)
-        if difference is not None or not self._is_seen:
+        if difference is not None or not self._is_seen or not self._cast.is_all_over:
             raise Mishap(difference or "the story was not told to its end", self._slots)

@@ -6,6 +6,7 @@ import heapq
 import time
 from dataclasses import dataclass
 from datetime import timedelta
+from math import log2
 
 from orchestrator.definition.durations import parse_duration
 from orchestrator.definition.model import Flow, TimerCondition
@@ -17,6 +18,7 @@ from orchestrator.simulate.storyline import Storyline
 
 ATTEMPTS = 400
 SECONDS = 2.0
+_DISTANCE_COST = 0.2
 _TICK = timedelta(seconds=1)
 _SHORT_TICK = timedelta(milliseconds=1)
 """For flows with timers shorter than the story."""
@@ -41,7 +43,7 @@ def retell(
 ) -> Retelling:
     """By name first, then by order: the engine may serve alike executions in another order."""
     samples = Samples(flow, story.sizes())
-    tick = _tick_of(flow, len(story.beats))
+    tick = _tick_of(flow, len(story.all_beats))
     searches = [_Search(flow, story, flows, samples, tick, goes_by_name) for goes_by_name in (True, False)]
     ends_at = time.monotonic() + seconds
     for count in range(1, attempts + 1):
@@ -55,7 +57,7 @@ def retell(
 
 
 class _Search:
-    """Best first: the fewest changes of data."""
+    """Best first: few changes of data, of those that led astray. One more of the same costs little."""
 
     def __init__(
         self,
@@ -71,7 +73,9 @@ class _Search:
         self._goes_by_name = goes_by_name
         self.reason = ""
         """Why the first attempt went astray."""
-        self._heap: list[tuple[int, int, dict[Slot, int]]] = [(0, 0, {})]
+        self._heap: list[tuple[float, int, dict[Slot, int]]] = [(0, 0, {})]
+        self._counts: dict[Slot, int] = {}
+        """How many data there are, of slots that ran out of them."""
         self._known: set[frozenset[tuple[Slot, int]]] = {frozenset()}
 
     @property
@@ -81,18 +85,25 @@ class _Search:
     def try_next(self) -> Take | None:
         if not self._heap:
             return None
-        cost, _, picks = heapq.heappop(self._heap)
+        _, _, picks = heapq.heappop(self._heap)
         try:
             return self._attempt(picks)
         except Mishap as mishap:
             self.reason = self.reason or mishap.reason
-            for distance, slot in enumerate(dict.fromkeys(mishap.slots), start=1):
-                changed = {**picks, slot: picks.get(slot, 0) + 1}
-                key = frozenset(changed.items())
-                if key not in self._known:
-                    self._known.add(key)
-                    heapq.heappush(self._heap, (cost + distance, len(self._known), changed))
+            if mishap.exhausted is not None:
+                most = self._counts.get(mishap.exhausted, picks.get(mishap.exhausted, 0))
+                self._counts[mishap.exhausted] = min(most, picks.get(mishap.exhausted, 0))
+            for distance, slot in enumerate(dict.fromkeys(mishap.slots)):
+                self._push({**picks, slot: picks.get(slot, 0) + 1}, slot, distance)
         return None
+
+    def _push(self, picks: dict[Slot, int], slot: Slot, distance: int) -> None:
+        key = frozenset(picks.items())
+        if key in self._known or picks[slot] >= self._counts.get(slot, picks[slot] + 1):
+            return
+        self._known.add(key)
+        cost = sum(1 + log2(number) for number in picks.values()) + _DISTANCE_COST * distance
+        heapq.heappush(self._heap, (cost, len(self._known), picks))
 
     def _attempt(self, picks: dict[Slot, int]) -> Take:
         director = Director(*self._stage, picks, tick=self._tick, goes_by_name=self._goes_by_name)

@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from itertools import combinations, islice, product
 from typing import Any
 
-from orchestrator.definition.cel_tree import Const
+from orchestrator.definition.cel_tree import Const, Entry
 from orchestrator.definition.fitting import alternatives, resolve
 from orchestrator.definition.model import Flow, Json
 from orchestrator.definition.types import Type
@@ -25,11 +25,13 @@ _PART_LIMIT = 24
 """Values of a part of one."""
 _LARGE = 100
 """More than loops count to."""
-_BREADTH = (_PART_LIMIT, 3, 1)
+_BREADTH = (_PART_LIMIT, 6, 1)
 """Values of a member, by how much the flow cares for it."""
 _DEPTH = 6
 _LONGEST = 8
 _GUARDS = frozenset(["when", "for_each", "exactly", "at_least", "at_most", "need"])
+_FEEDING = frozenset(["input", "value", "let"])
+"""What a guard of another step may see."""
 _PLAIN: Mapping[str, Json] = {
     "date-time": "2030-01-01T00:00:00Z",
     "date": "2030-01-01",
@@ -48,10 +50,11 @@ class Samples:
     """`sizes`: lengths and numbers that are likely to be needed, the likeliest first."""
 
     def __init__(self, flow: Flow, sizes: Sequence[int] = ()) -> None:
-        guards = list(_guards(flow))
-        self._constants = list(_constants(guards))
+        guards = list(_values_of(_owners(flow), _GUARDS))
+        feeding = list(_values_of(_owners(flow), _FEEDING))
+        self._constants = list(_constants([*guards, *feeding]))
         self._looked_at = {name for path in _paths(guards) for name in path}
-        self._mentioned = {name for path in _paths(iterate_values(_owners(flow))) for name in path}
+        self._mentioned = {name for path in _paths(feeding) for name in path}
         self._sizes = list(dict.fromkeys([*sizes, 1, 2, 0, 3]))
 
     def of(self, type: Type | None, reads: Sequence[tuple[str, ...]] | None = None) -> Iterator[Json]:
@@ -158,7 +161,7 @@ class Samples:
     ) -> Iterator[Json]:
         properties = schema.get("properties") or {}
         required = [name for name in schema.get("required") or () if name not in properties]
-        keys = [name for name in properties if self._rank(name) < 1 or name in schema.get("required", ())]
+        keys = [name for name in properties if self._rank(name) < 2 or name in schema.get("required", ())]
         keys = sorted(keys, key=self._rank)
         slots = []
         for name in keys:
@@ -173,7 +176,7 @@ class Samples:
             yield {**value, **dict.fromkeys(required, "a")}
 
     def _rank(self, name: str) -> int:
-        """0: a guard looks at it; 1: another expression does."""
+        """0: a guard looks at it; 1: what feeds a guard may."""
         return 0 if name in self._looked_at else 1 if name in self._mentioned else 2
 
     # --- Of what is read ---
@@ -265,6 +268,8 @@ def _constants(values: Iterable[Value]) -> Iterator[Json]:
 def _constants_in(node: Any) -> Iterator[Json]:
     if isinstance(node, Const):
         yield node.value
+    elif isinstance(node, Entry):
+        yield from _constants_in(node.value)
     elif isinstance(node, list | tuple):
         for part in node:
             yield from _constants_in(part)
@@ -273,21 +278,18 @@ def _constants_in(node: Any) -> Iterator[Json]:
             yield from _constants_in(getattr(node, each.name))
 
 
-def _guards(flow: Flow) -> Iterator[Value]:
-    return _guards_in(_owners(flow))
-
-
-def _guards_in(part: Any) -> Iterator[Value]:
+def _values_of(part: Any, names: frozenset[str]) -> Iterator[Value]:
+    """Those that stand under one of these names in the model."""
     if isinstance(part, tuple):
         for item in part:
-            yield from _guards_in(item)
+            yield from _values_of(item, names)
     elif is_dataclass(part) and not isinstance(part, Value):
         for each in fields(part):
             found = getattr(part, each.name)
-            if each.name in _GUARDS:
+            if each.name in names:
                 yield from iterate_values(found)
             elif each.name not in ("path", "type"):
-                yield from _guards_in(found)
+                yield from _values_of(found, names)
 
 
 def _paths(values: Iterable[Value]) -> Iterator[tuple[str, ...]]:

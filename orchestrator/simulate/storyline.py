@@ -54,7 +54,7 @@ class Beat:
 
 @dataclass(frozen=True, slots=True)
 class Storyline:
-    """`beats` in order; then the run stands as `status`, `active` and `unread` say."""
+    """`beats` in order; then, before the `cycle`, the run stands as `status`, `active` and `unread` say."""
 
     beats: tuple[Beat, ...]
     status: str
@@ -64,15 +64,21 @@ class Storyline:
     """Unread messages by channel; those not named have none."""
     is_at_rest: bool = False
     """True: from there on nothing can move without a client."""
+    cycle: tuple[Beat, ...] = ()
+    """What may repeat from there on; told once."""
 
     def __post_init__(self) -> None:
         assert self.beats, "a story has a beginning"
+
+    @property
+    def all_beats(self) -> tuple[Beat, ...]:
+        return (*self.beats, *self.cycle)
 
     def sizes(self) -> tuple[int, ...]:
         """Every whole number that is given, such as lengths of lists."""
         found = [
             each.value
-            for beat in self.beats
+            for beat in self.all_beats
             for each in beat.given
             if isinstance(each.value, int) and not isinstance(each.value, bool)
         ]
