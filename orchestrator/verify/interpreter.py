@@ -218,7 +218,7 @@ class _Evaluation:
             return False
         exact = _EXACT.get(function)
         if exact is None or any(_has_unknown(operand) for operand in operands):
-            return self._partial(function, operands)
+            return self._partial(call, operands)
         try:
             return exact(*operands)
         except (TypeError, ValueError, ArithmeticError, LookupError):
@@ -244,8 +244,9 @@ class _Evaluation:
         other = next((operand for operand in operands if operand is not None), None)
         return other is None or (isinstance(other, Unknown) and other.may_be_null)
 
-    def _partial(self, function: str, operands: list[Json]) -> Json:
+    def _partial(self, call: Call, operands: list[Json]) -> Json:
         """Three-valued logic, and comparisons that are one another's opposites."""
+        function = call.function
         if function == "_&&_" and any(operand is False for operand in operands):
             return False
         if function == "_||_" and any(operand is True for operand in operands):
@@ -255,20 +256,21 @@ class _Evaluation:
         if function == "orValue":
             return Unknown()
         if function in _MIRRORED:
-            mirrored, is_swapped, is_negated = _MIRRORED[function]
+            is_swapped, is_negated = _MIRRORED[function]
             left, right = reversed(operands) if is_swapped else operands
-            found = self._interpreter.derive(mirrored, left, right)
-            return self._negated(found) if is_negated else found
+            found = self._interpreter.derive("_<_", left, right)
+            nodes = reversed(call.args) if is_swapped else call.args
+            return self._negated(found, " < ".join(map(spell, nodes))) if is_negated else found
         if function == "!_":
-            return self._negated(operands[0])
+            return self._negated(operands[0], spell(call.args[0]))
         return self._interpreter.derive(function, *operands)
 
-    def _negated(self, truth: Json) -> Json:
+    def _negated(self, truth: Json, text: str) -> Json:
         value = known(truth)
         if isinstance(value, bool):
             return not value
         if self._is_guard and self._path is not None and isinstance(value, Unknown):
-            return not self._interpreter.guess(value, self._path, "a comparison")
+            return not self._interpreter.guess(value, self._path, text)
         return self._interpreter.derive("!_", truth)
 
 
@@ -285,8 +287,8 @@ def _has_unknown(value: Json) -> bool:
     return isinstance(value, Mapping) and any(_has_unknown(element) for element in value.values())
 
 
-_MIRRORED = {"_>_": ("_<_", True, False), "_<=_": ("_<_", True, True), "_>=_": ("_<_", False, True)}
-"""Each as `_<_`: (function, operands swapped, negated)."""
+_MIRRORED = {"_>_": (True, False), "_<=_": (True, True), "_>=_": (False, True)}
+"""Each as `_<_`: (operands swapped, negated)."""
 _EXACT: dict[str, Callable[..., Json]] = {
     "!_": operator.not_,
     "_&&_": lambda left, right: left and right,

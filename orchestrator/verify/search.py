@@ -101,6 +101,16 @@ def _is_pumped(graph: Graph, number: int) -> bool:
     return False
 
 
+def first_growth(graph: Graph, number: int) -> tuple[int, int]:
+    """On the way to a pumped state, the first that repeats an earlier one with more in it: (earlier, later)."""
+    way = [*(state for state, _ in graph.path_to(number)), number]
+    for position, later in enumerate(way):
+        for earlier in way[:position]:
+            if _covers(graph.states[later], graph.states[earlier]):
+                return earlier, later
+    raise AssertionError(f"state {number} is not pumped")
+
+
 def _is_crowded(state: State, transitions: Transitions) -> bool:
     limit = max(transitions.sizes) + _CROWD
     return any(count > limit for _, count in state.queues) or sum(count for _, count in state.marking) > limit

@@ -15,14 +15,15 @@ from orchestrator.verify.tracing import counterexample
 
 
 def check_forced_race(analysis: Analysis) -> Iterator[PropertyReport]:
-    """A forced completion while another execution is between its wait and its decision, or holds a token."""
+    """A forced completion while another handler is under way; a decision alone takes no time."""
     if not _forces(analysis):
         return
     for number, outcome, target in analysis.edges():
         is_forced = outcome.status is Status.COMPLETED and outcome.kind is not EventKind.COMPLETED
         if not is_forced:
             continue
-        lost = sorted(analysis.executing(analysis.graph.states[target]))
+        left = analysis.executing(analysis.graph.states[target])
+        lost = sorted(step for step in left if analysis.flow.steps[step].execute is not None)
         if not lost:
             continue
         trace = counterexample(analysis.graph, number, (outcome, target))

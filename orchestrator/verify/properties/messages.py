@@ -13,6 +13,7 @@ from orchestrator.verify.places import Place
 from orchestrator.verify.properties import Check
 from orchestrator.verify.properties.findings import kept, violated
 from orchestrator.verify.report import PropertyReport
+from orchestrator.verify.search import first_growth
 from orchestrator.verify.state import RoundCount, State
 from orchestrator.verify.tracing import counterexample
 
@@ -89,7 +90,8 @@ def check_orphan_message(analysis: Analysis) -> Iterator[PropertyReport]:
 
 def check_unbounded_channel(analysis: Analysis) -> Iterator[PropertyReport]:
     """Messages or executions that pile up."""
-    for number, before in analysis.graph.pumped:
+    for last, _ in analysis.graph.pumped:
+        before, number = first_growth(analysis.graph, last)
         state, ancestor = analysis.graph.states[number], analysis.graph.states[before]
         grown = [
             name
