@@ -102,7 +102,7 @@ def _is_pumped(graph: Graph, number: int) -> bool:
 
 
 def first_growth(graph: Graph, number: int) -> tuple[int, int]:
-    """On the way to a pumped state, the first that repeats an earlier one with more in it: (earlier, later)."""
+    """On the way to a pumped state, the first to repeat an earlier one with more in it: (earlier, later)."""
     way = [*(state for state, _ in graph.path_to(number)), number]
     for position, later in enumerate(way):
         for earlier in way[:position]:
