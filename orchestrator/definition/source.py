@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from orchestrator.definition.document import ListNode, MappingNode, Node, Scalar
-from orchestrator.definition.model import Path
+from orchestrator.definition.document import ListNode, MappingNode, Node, Scalar, construct
+from orchestrator.definition.model import Json, Path
 from orchestrator.definition.problem import Span as Span
 from orchestrator.definition.problem import split_lines
 
@@ -41,6 +41,10 @@ class Source:
         """The position of a path; of its nearest enclosing part where the path itself is absent."""
         position, _, _ = self._find(path)
         return position
+
+    def document(self) -> Json:
+        """As plain JSON; null where the text gives none."""
+        return construct(self._root, _unreported) if self._root is not None else None
 
     def parts(self, path: Path) -> tuple[str | int, ...]:
         """The keys of the mapping, or the indexes of the list, that stands there; empty for anything else."""
@@ -192,6 +196,10 @@ def _text_spans(node: Node) -> Iterator[Span]:
         for key, value in node.entries.values():
             yield key
             yield from _text_spans(value)
+
+
+def _unreported(code: str, message: str, span: Span, **_: object) -> None:
+    """Problems of the text were reported when it was read first."""
 
 
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)")

@@ -9,6 +9,7 @@ from orchestrator.definition.codes import CODES
 from orchestrator.definition.model import Flow, Path
 from orchestrator.definition.problem import Fix, LabelledSpan, Problem, Span
 from orchestrator.definition.source import Source
+from orchestrator.definition.symbols import SymbolTable
 from orchestrator.graph.crowds import Crowds
 from orchestrator.graph.holding import sections
 from orchestrator.graph.paths import Paths
@@ -86,6 +87,13 @@ class Facts:
     @cached_property
     def paths(self) -> Paths:
         return Paths(self.flow)
+
+    @cached_property
+    def symbols(self) -> SymbolTable:
+        """Every name of the document with its places."""
+        from orchestrator.definition.mentions import find_symbols
+
+        return find_symbols(self.source, self.source.document())
 
     @cached_property
     def uses(self) -> Uses:

@@ -1,4 +1,4 @@
-"""Rules about ways through a flow: what is not reached, never ends, starts twice (GRA001, 002, 008 to 012)."""
+"""Rules about ways through a flow: not reached, never ending, started twice (GRA001, 002, 008 to 012)."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from orchestrator.definition.catalogue import SUFFIX
 from orchestrator.definition.model import Path
 from orchestrator.definition.problem import Problem
+from orchestrator.definition.symbols import SymbolKind
 from orchestrator.lint.facts import Facts
 from orchestrator.lint.renaming import rename
 from orchestrator.lint.rules import Rule
@@ -53,8 +54,8 @@ def _declarations(facts: Facts) -> Iterator[tuple[str, list[tuple[str, Path]]]]:
 def check_naming_style(facts: Facts) -> Iterator[Problem]:
     """NAM003: steps `LikeThis`, channels `likeThis`."""
     for kind, key, names, is_upper in (
-        ("step", "steps", facts.flow.steps, True),
-        ("channel", "channels", facts.flow.channels, False),
+        (SymbolKind.STEP, "steps", facts.flow.steps, True),
+        (SymbolKind.CHANNEL, "channels", facts.flow.channels, False),
     ):
         for name in names:
             styled = in_style(name, is_upper=is_upper)
@@ -66,7 +67,7 @@ def check_naming_style(facts: Facts) -> Iterator[Problem]:
                     (key, name),
                     is_key=True,
                     help=f"rename it to `{styled}`; handlers, clients and runs under way know the old name",
-                    fix=rename(facts.source, kind, name, styled) if styled not in names else None,
+                    fix=rename(facts.symbols, kind, name, styled) if styled not in names else None,
                 )
 
 

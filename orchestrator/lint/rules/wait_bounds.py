@@ -36,7 +36,7 @@ def find_unbounded_waits(facts: Facts) -> Iterator[Problem]:
                 "WAI002",
                 f"`{step.name}` waits for {names} from outside, without a timer; nor has the run a timeout",
                 awaited[0].path,
-                help="add a timer condition, set a `timeout` of the flow, or promise the message in `verify`: "
+                help="add a timer, set a `timeout` of the flow, or promise the message under `verify`: "
                 f"`external: {{{awaited[0].channel}: [1]}}`",
                 fix=_timer_fix(facts, wait),
             )

@@ -53,7 +53,8 @@ def test_a_loop_of_calls_without_way_out_and_one_that_waits_by_spinning_are_warn
         "  A: {go_to: B}\n  B: {wait_for: {until: {timer: 1s}}, go_to: A}\n",
         "  A: {execute: a, decide: [{when: result == 1, graceful_complete: }, {go_to: A}]}\n",
         "  A: {execute: a, on_failure: B, go_to: A}\n  B: {graceful_complete: }\n",
-        '  A: {set: {n: "${attributes.n + 1}"}, decide: [{when: attributes.n > 3, dead_end: true}, {go_to: A}]}\n',
+        '  A:\n    set: {n: "${attributes.n + 1}"}\n'
+        "    decide: [{when: attributes.n > 3, dead_end: true}, {go_to: A}]\n",
         "  A:\n    input: integer\n    decide: [{when: input > 3, dead_end: true}, "
         '{go_to: {step: A, input: "${input + 1}"}}]\n',
         "  A: {go_to: B}\n  B: {graceful_complete: }\n",
