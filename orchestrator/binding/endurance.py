@@ -78,7 +78,7 @@ def _check_timeout(method: Method, source: FunctionSource) -> Iterator[Problem]:
         yield find_problem(
             method,
             HEARTBEAT_MISSING,
-            f"`{method.handler.name}` may take {seconds:g} s, and does not notice when {method.owner} is cancelled",
+            f"`{method.handler.name}` may take {seconds:g} s and would not notice a cancel of {method.owner}",
             place=PythonPlace(source.file, source.node, "neither asks `ctx.cancelled` nor gives heartbeats"),
             also=[((*method.path, "timeout"), "its time")],
             help="ask `ctx.cancelled` between its parts, or declare a `heartbeat` and call `ctx.heartbeat`",
