@@ -80,7 +80,10 @@ def _removal_from_block(source: Source, own: Span, after: Span | None, *, is_ite
 
 
 def _is_within(inner: Span, outer: Span) -> bool:
-    return (outer.line, outer.column) <= (inner.line, inner.column) and (inner.end_line, inner.end_column) <= (
+    return (outer.line, outer.column) <= (inner.line, inner.column) and (
+        inner.end_line,
+        inner.end_column,
+    ) <= (
         outer.end_line,
         outer.end_column,
     )
