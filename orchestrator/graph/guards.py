@@ -406,7 +406,7 @@ def text_of(node: Node) -> str:
         case MapNode(entries=entries):
             return "{" + ", ".join(f"{text_of(each.key)}: {text_of(each.value)}" for each in entries) + "}"
         case Fold():
-            parts = (node.over, node.start, node.condition, node.step, node.result)
-            return f"{FOLD}({node.variable}, {', '.join(text_of(part) for part in parts)})"
+            inner = (node.over, node.start, node.condition, node.step, node.result)
+            return f"{FOLD}({node.variable}, {', '.join(text_of(part) for part in inner)})"
         case Ident(name=name):
             return name

@@ -21,7 +21,7 @@ from orchestrator.definition.model import (
     Rpc,
     Step,
 )
-from orchestrator.graph.query import movements_of, with_otherwise
+from orchestrator.graph.query import elements_of, movements_of, with_otherwise
 
 CLOSING: tuple[type[Outcome], ...] = (
     GracefulComplete,
@@ -59,7 +59,7 @@ class Paths:
     def failure_edges(self) -> tuple[FailureEdge, ...]:
         """Routes of Execute: a step's own, and those that movements and routes give their targets."""
         found: list[FailureEdge] = []
-        for element in _elements(self._flow):
+        for element in elements_of(self._flow):
             is_step = self._flow.steps.get(element.name) is element
             if is_step and isinstance(element, Step) and element.on_failure is not None:
                 found += _route_edges(element.name, element.on_failure)
@@ -185,16 +185,9 @@ def round_trip(edges: Mapping[str, Iterable[str]], members: frozenset[str], firs
     return [first, *min(ways, key=len)]
 
 
-def _elements(flow: Flow) -> Iterator[Step | Rpc]:
-    yield from flow.steps.values()
-    yield from flow.rpcs.values()
-    if flow.on_timeout is not None:
-        yield flow.on_timeout
-
-
 def decisions_of(flow: Flow) -> Iterator[tuple[Step | Rpc, Decision]]:
     """Every decision and every `otherwise`, with the step, RPC or timeout handler that takes it."""
-    for element in _elements(flow):
+    for element in elements_of(flow):
         for _, decision, _ in with_otherwise(element.decisions):
             yield element, decision
 

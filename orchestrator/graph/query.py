@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
 from typing import Any
 
 from orchestrator.definition.model import (
@@ -40,12 +39,15 @@ def _collect(element: Any, found: list[Value]) -> None:
                 _collect(part, found)
 
 
-@cache
-def _parts_of(kind: type) -> tuple[str, ...]:
-    """The fields of a class of the model in which values may stand; asked for every part of every flow."""
-    if not is_dataclass(kind):
-        return ()
-    return tuple(each.name for each in fields(kind) if each.name not in ("path", "type", "input_type"))
+_PARTS: dict[type[Any], tuple[str, ...]] = {}
+"""The fields of a class of the model in which values may stand; asked for every part of every flow."""
+
+
+def _parts_of(kind: type[Any]) -> tuple[str, ...]:
+    if kind not in _PARTS:
+        names = [each.name for each in fields(kind)] if is_dataclass(kind) else []
+        _PARTS[kind] = tuple(name for name in names if name not in ("path", "type", "input_type"))
+    return _PARTS[kind]
 
 
 def read_paths(element: Any) -> frozenset[tuple[str, ...]]:
@@ -67,6 +69,14 @@ def reads_messages_of(paths: frozenset[tuple[str, ...]], condition_id: str) -> b
         if len(path) < 3 or path[2] in contents:
             return True
     return False
+
+
+def elements_of(flow: Flow) -> Iterator[Step | Rpc]:
+    """Everything that takes decisions: steps, RPCs, the timeout handler."""
+    yield from flow.steps.values()
+    yield from flow.rpcs.values()
+    if flow.on_timeout is not None:
+        yield flow.on_timeout
 
 
 def with_otherwise(decisions: Sequence[Decision]) -> Iterator[tuple[str, Decision, Decision | None]]:

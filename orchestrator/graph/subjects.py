@@ -28,7 +28,7 @@ from orchestrator.definition.model import (
 )
 from orchestrator.definition.types import Type
 from orchestrator.definition.values import Literal
-from orchestrator.graph.query import movements_of
+from orchestrator.graph.query import elements_of, movements_of
 
 Owner: TypeAlias = Step | Rpc
 SchemaAt: TypeAlias = tuple[Json, Mapping[str, Json]]
@@ -250,7 +250,7 @@ class Setting:
     def proceeding(self) -> frozenset[str]:
         """Steps to which some movement says that a failed wait is no failure."""
         found = set()
-        for element in (*self.flow.steps.values(), *self.flow.rpcs.values()):
+        for element in elements_of(self.flow):
             for decision in element.decisions:
                 for movement in movements_of(decision):
                     override = movement.options.wait_for if movement.options is not None else None
@@ -261,10 +261,11 @@ class Setting:
     @cached_property
     def _deleted(self) -> frozenset[str]:
         """Attributes that some effect sets to null."""
-        steps = [*self.flow.steps.values(), *([self.flow.on_timeout] if self.flow.on_timeout else [])]
-        lists = [each.decisions for each in (*steps, *self.flow.rpcs.values())]
-        effects = [effect for decisions in lists for decision in decisions for effect in decision.effects]
-        effects += [effect for step in steps if step.wait_for for effect in step.wait_for.effects]
+        effects: list[Effect] = []
+        for element in elements_of(self.flow):
+            effects += [effect for decision in element.decisions for effect in decision.effects]
+            if isinstance(element, Step) and element.wait_for is not None:
+                effects += element.wait_for.effects
         return frozenset(
             each.attribute
             for each in effects

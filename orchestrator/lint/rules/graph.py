@@ -20,7 +20,7 @@ from orchestrator.definition.model import (
 from orchestrator.definition.problem import Edit, Fix, Problem
 from orchestrator.graph.labels import OUTCOME_NAMES
 from orchestrator.graph.paths import CLOSING, decisions_of, has_outcome, movements_from, reach
-from orchestrator.graph.query import movements_of, with_otherwise
+from orchestrator.graph.query import elements_of, movements_of, with_otherwise
 from orchestrator.lint.editing import removal
 from orchestrator.lint.facts import Facts
 from orchestrator.lint.rules import Rule
@@ -235,7 +235,7 @@ def find_reentered_start(facts: Facts) -> Iterator[Problem]:
     if start is None or not seeds:
         return
     entries: list[tuple[str, Path]] = []
-    for element in (*facts.flow.steps.values(), *facts.flow.rpcs.values()):
+    for element in elements_of(facts.flow):
         entries += [
             (_who(element), each.path) for each, _ in movements_from(element) if each.step == start.name
         ]

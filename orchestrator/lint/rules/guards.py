@@ -10,7 +10,7 @@ from orchestrator.definition.model import Decision, GoToMany, Movement, Path, Re
 from orchestrator.definition.problem import Edit, Fix, Problem
 from orchestrator.definition.values import Expression
 from orchestrator.graph.guards import GuardTable
-from orchestrator.graph.query import movements_of, with_otherwise
+from orchestrator.graph.query import elements_of, movements_of, with_otherwise
 from orchestrator.graph.subjects import Subjects
 from orchestrator.lint.editing import added_item, removal
 from orchestrator.lint.facts import Facts
@@ -22,7 +22,7 @@ _PAIR_LIMIT = 20
 
 def check_decision_lists(facts: Facts) -> Iterator[Problem]:
     """Decisions of one choice are a list of their own: a handler that chose a word considers no others."""
-    for element in _elements(facts):
+    for element in elements_of(facts.flow):
         for choice in dict.fromkeys(decision.choice for decision in element.decisions):
             decisions = [decision for decision in element.decisions if decision.choice == choice]
             if all(decision.when is None for decision in decisions) and len(decisions) == 1:
@@ -37,7 +37,7 @@ def check_decision_lists(facts: Facts) -> Iterator[Problem]:
 
 def check_movement_guards(facts: Facts) -> Iterator[Problem]:
     """A fan-out all of whose movements are guarded fails where none of them is left."""
-    for element in _elements(facts):
+    for element in elements_of(facts.flow):
         if isinstance(element, Rpc):
             continue
         for name, decision, parent in with_otherwise(element.decisions):
@@ -62,7 +62,7 @@ def check_movement_guards(facts: Facts) -> Iterator[Problem]:
 def check_constant_guards(facts: Facts) -> Iterator[Problem]:
     """Of movements, effects and conditions; those of decisions are checked with their list."""
     seen: set[Path] = set()
-    for element in _elements(facts):
+    for element in elements_of(facts.flow):
         subjects = Subjects(facts.setting, element)
         for part, what in _guarded_parts(element):
             guard = part.when
@@ -72,13 +72,6 @@ def check_constant_guards(facts: Facts) -> Iterator[Problem]:
             always = GuardTable([guard], subjects).constant(0)
             if always is not None:
                 yield _constant(facts, guard, always, what, part.path)
-
-
-def _elements(facts: Facts) -> Iterator[Step | Rpc]:
-    yield from facts.flow.steps.values()
-    yield from facts.flow.rpcs.values()
-    if facts.flow.on_timeout is not None:
-        yield facts.flow.on_timeout
 
 
 # --- GRA003 -------------------------------------------------------------------------------------------------

@@ -84,7 +84,8 @@ def test_channel_maps_have_a_queue_for_each_key() -> None:
         start: A
         steps:
           A:
-            wait_for: {any_of: [{channel: c, key: x}, {channel: c, key: y, id: y}, {channel: c, key: x, id: z}]}
+            wait_for:
+              any_of: [{channel: c, key: x}, {channel: c, key: y, id: y}, {channel: c, key: x, id: z}]
             graceful_complete:
         """
     assert [problem.message[:5] for problem in found(text, "WAI004")] == ["`z` o"]
