@@ -15,8 +15,9 @@ from orchestrator.lsp.document import Document
 from orchestrator.lsp.expression_completion import propose_in_expression
 from orchestrator.lsp.expression_text import open_expression
 from orchestrator.lsp.flow_files import flows_beside
-from orchestrator.lsp.handler_source import list_functions, search_directories
+from orchestrator.lsp.handler_source import list_choices, list_functions, search_directories
 from orchestrator.lsp.hover import modules_of
+from orchestrator.lsp.json_schema_words import is_json_schema, json_schema_keywords, json_schema_words
 from orchestrator.lsp.proposal import Proposal
 from orchestrator.lsp.schema_places import describe_place, examples_at, keys_at, values_at
 from orchestrator.lsp.symbol_text import describe_symbol
@@ -52,7 +53,7 @@ def _propose(document: Document, place: CursorPlace, roots: Sequence[FilePath]) 
         yield from propose_in_expression(document, place, expression)
         return
     mention = place.mention
-    if mention is not None and not mention.is_declaration and not _is_odd_key(place, mention):
+    if mention is not None and not mention.is_declaration and not _is_odd(place, mention):
         yield from _propose_names(document, place, mention, roots)
     if mention is not None and mention.symbol.kind is SymbolKind.TYPE:
         return
@@ -62,8 +63,10 @@ def _propose(document: Document, place: CursorPlace, roots: Sequence[FilePath]) 
         yield from _propose_values(place)
 
 
-def _is_odd_key(place: CursorPlace, mention: Mention) -> bool:
-    """A mapping in a list of names; only maps of attributes take one there."""
+def _is_odd(place: CursorPlace, mention: Mention) -> bool:
+    """A bare name where a mapping is asked; a mapping in a list of names, unless they may be maps."""
+    if not place.is_key:
+        return place.path[-1:] in (("set",), ("publish",), ("report",))
     is_in_list = place.is_key and len(place.path) > 1 and isinstance(place.path[-2], int)
     return is_in_list and mention.symbol.kind is not SymbolKind.ATTRIBUTE
 
@@ -71,6 +74,10 @@ def _is_odd_key(place: CursorPlace, mention: Mention) -> bool:
 def _propose_keys(place: CursorPlace) -> Iterator[Proposal]:
     document, parent = place.table.document, place.path[:-1]
     taken = place.siblings
+    if is_json_schema(parent):
+        for keyword in json_schema_keywords(parent):
+            if keyword not in taken:
+                yield Proposal(keyword, "key", detail="JSON Schema", text=f"{keyword}: ")
     for key, schema in keys_at(document, parent).items():
         if key in taken:
             continue
@@ -86,6 +93,9 @@ def _propose_keys(place: CursorPlace) -> Iterator[Proposal]:
 
 def _propose_values(place: CursorPlace) -> Iterator[Proposal]:
     document = place.table.document
+    if is_json_schema(place.path):
+        words = json_schema_words(place.path, place.table.declared(SymbolKind.TYPE))
+        yield from (Proposal(word, "value", detail="JSON Schema") for word in words)
     for value in values_at(document, place.path):
         if not isinstance(value, dict | list):
             yield Proposal(_spelt(value), "value")
@@ -103,6 +113,10 @@ def _propose_names(
     kind = mention.symbol.kind
     if kind is SymbolKind.HANDLER:
         yield from _propose_handlers(document, roots)
+    elif kind is SymbolKind.CHOICE:
+        directories = search_directories(FilePath(document.path), roots)
+        words = list_choices(modules_of(document.table), directories)
+        yield from (Proposal(word, "value", detail="said by a handler") for word in words)
     elif kind is SymbolKind.TYPE:
         yield from _propose_types(document, place)
     elif kind is SymbolKind.FLOW:

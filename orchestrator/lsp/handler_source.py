@@ -67,6 +67,29 @@ def list_functions(
                 yield node.name, _place(file, node)
 
 
+def list_choices(modules: Sequence[str], directories: Iterable[Path]) -> list[str]:
+    """The words that the modules give to `choose`, each once."""
+    places = list(directories)
+    found: dict[str, None] = {}
+    for module in modules:
+        file = find_module(module, places)
+        for node in _body(file) if file is not None else ():
+            found.update(dict.fromkeys(_choices_in(node)))
+    return list(found)
+
+
+def _choices_in(node: ast.stmt) -> list[str]:
+    found: list[tuple[int, int, str]] = []
+    for each in ast.walk(node):
+        match each:
+            case ast.Call(
+                func=ast.Name(id="choose") | ast.Attribute(attr="choose"),
+                args=[ast.Constant(value=str(word)), *_],
+            ):
+                found.append((each.lineno, each.col_offset, word))
+    return [word for _, _, word in sorted(found)]
+
+
 def search_directories(file: Path, roots: Iterable[Path]) -> list[Path]:
     """Where handlers of a flow may be: the project's roots, then the directories above the file."""
     return list(dict.fromkeys([*roots, *file.parents]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from contextlib import redirect_stdout
 from importlib.metadata import PackageNotFoundError, version
@@ -37,11 +38,16 @@ def serve_stdio() -> None:
 
 def serve_tcp(host: str, port: int) -> None:
     """For one client, until it goes. Raises UsageError where nobody can listen."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        print(f"listening on {host}:{port}", file=sys.stderr)
-        make_server().start_tcp(host, port)
+        listening = socket.create_server((host, port), family=family)
     except OSError as error:
         raise UsageError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+    with listening:
+        print(f"listening on {host}:{listening.getsockname()[1]}", file=sys.stderr, flush=True)
+        connection, _ = listening.accept()
+    with connection, connection.makefile("rb") as read, connection.makefile("wb") as write:
+        make_server().start_io(read, write)
 
 
 def make_server() -> LanguageServer:

@@ -1,15 +1,18 @@
-"""An editor: speaks the protocol with a language server over its stdin and stdout."""
+"""An editor: speaks the protocol with a language server."""
 
 from __future__ import annotations
 
 import json
 import queue
+import socket
 import subprocess
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
+
+from tests.acceptance.command import Place
 
 PATIENCE = 30
 """Seconds until a missing answer is a failure."""
@@ -20,17 +23,14 @@ class Refused(Exception):
 
 
 class Editor:
-    """One server process; use as a context manager."""
+    """One server process, spoken with over two streams; use as a context manager."""
 
-    def __init__(self, command: Sequence[str], directory: Path, environment: dict[str, str]) -> None:
-        self._process = subprocess.Popen(
-            command,
-            cwd=directory,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def __init__(
+        self, process: subprocess.Popen[bytes], incoming: IO[bytes], outgoing: IO[bytes], directory: Path
+    ) -> None:
+        self._process = process
+        self._incoming = incoming
+        self._outgoing = outgoing
         self.directory = directory
         self._inbox: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._kept: list[dict[str, Any]] = []
@@ -48,7 +48,7 @@ class Editor:
             self._process.kill()
         self._process.wait(PATIENCE)
         self._reader.join(PATIENCE)
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+        for stream in (self._incoming, self._outgoing, self._process.stderr):
             if stream is not None:
                 stream.close()
 
@@ -132,26 +132,51 @@ class Editor:
                 return self._kept.pop(number)
         while True:
             incoming = self._inbox.get(timeout=PATIENCE)
-            assert incoming is not None, f"the server has gone: {self._last_words()}"
+            assert incoming is not None, f"the server has gone: {self.last_words()}"
             if is_wanted(incoming):
                 return incoming
             self._kept.append(incoming)
 
-    def _last_words(self) -> str:
+    def last_words(self) -> str:
         assert self._process.stderr is not None
         return self._process.stderr.read().decode()
 
     def _send(self, message: dict[str, Any]) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        assert self._process.stdin is not None
-        self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self._process.stdin.flush()
+        self._outgoing.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self._outgoing.flush()
 
     def _read_all(self) -> None:
-        assert self._process.stdout is not None
-        while (message := _read_message(self._process.stdout)) is not None:
+        while (message := _read_message(self._incoming)) is not None:
             self._inbox.put(message)
         self._inbox.put(None)
+
+
+def start_server(place: Place, *options: str, **pipes: int) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        place.command("lsp", *options),
+        cwd=place.directory,
+        env=place.environment(),
+        stderr=subprocess.PIPE,
+        **pipes,
+    )
+
+
+def on_stdio(place: Place, *options: str) -> Editor:
+    process = start_server(place, *options, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    return Editor(process, process.stdout, process.stdin, place.directory)
+
+
+def on_port(place: Place) -> Editor:
+    """The server chooses the port and says which."""
+    process = start_server(place, "--tcp", "127.0.0.1:0")
+    assert process.stderr is not None
+    said = process.stderr.readline().decode()
+    with socket.create_connection(("127.0.0.1", int(said.rpartition(":")[2])), PATIENCE) as connection:
+        incoming, outgoing = connection.makefile("rb"), connection.makefile("wb")
+    return Editor(process, incoming, outgoing, place.directory)
 
 
 def _read_message(stream: IO[bytes]) -> dict[str, Any] | None:

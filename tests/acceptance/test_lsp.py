@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.command import ROOT, Place
-from tests.acceptance.editor import PATIENCE, Editor, Refused
+from tests.acceptance.editor import PATIENCE, Editor, Refused, on_port, on_stdio
 
 FLOW = "flows/contract_edit.flow.yaml"
 
@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Place:
 
 @pytest.fixture
 def editor(project: Place) -> Iterator[Editor]:
-    with Editor(project.command("lsp"), project.directory, project.environment()) as editor:
+    with on_stdio(project) as editor:
         yield editor
 
 
@@ -66,6 +66,21 @@ def test_a_session_from_hello_to_goodbye(editor: Editor) -> None:
         assert capabilities[f"{provider}Provider"]
     assert editor.open(FLOW) == []
     assert editor.leave() == 0
+
+
+def test_a_session_over_a_port(project: Place) -> None:
+    with on_port(project) as editor:
+        editor.introduce()
+        assert editor.open(FLOW) == []
+        assert editor.leave() == 0
+        assert editor.last_words() == ""
+
+
+def test_the_option_that_some_editors_pass(project: Place) -> None:
+    with on_stdio(project, "--stdio") as editor:
+        editor.introduce()
+        assert editor.leave() == 0
+        assert editor.last_words() == ""
 
 
 def test_problems_follow_the_typing_and_go_away(editor: Editor) -> None:

@@ -228,3 +228,33 @@ def test_a_key_gets_its_colon_once() -> None:
 def test_a_text_broken_elsewhere_is_no_hindrance() -> None:
     assert {"Ask", "Mend"} <= set(propose("    go_to: ¦", after="  Mend: [\n  : x\n"))
     assert {"Ask", "Mend"} <= set(propose("    go_to: ¦", before=HEAD + "steps:\n  Ask:\n    x: [\n"))
+
+
+def test_messages_and_writes_are_keys_not_bare_names() -> None:
+    text, _, _, offset = marked(f"{HEAD}{STEPS}    publish:\n      p¦\n{REST}")
+    found = complete_at(Document("x.flow.yaml", text), offset)
+    assert {proposal.label: proposal.new_text for proposal in found.proposals}["paid"] == "paid: "
+
+
+def test_keywords_and_words_of_json_schema() -> None:
+    before = "flow: F\ntypes:\n"
+    assert {"properties", "required", "format"} <= set(propose("  T: {type: object, ¦", before=before))
+    assert "integer" in propose("  T: {type: ¦", before=before)
+    assert "date-time" in propose("  T: {type: string, format: ¦", before=before)
+    assert "properties" not in propose("  T: {properties: {¦", before=before)
+    assert '"#/types/T"' in propose("  T: {items: {$ref: ¦", before=before)
+
+
+def test_words_that_handlers_choose(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(
+        "def ask(x):\n    if x:\n        return choose('yes', 1)\n    return orchestrator.choose('no')\n"
+    )
+    assert propose("    decide:\n      - choice: ¦", roots=(tmp_path,)) == ["yes", "no"]
+
+
+@pytest.mark.parametrize(
+    "line", ["    # a comment ¦", "    go_to: Mend   # ¦", "    description: Once upon a ¦"]
+)
+def test_nothing_in_comments_and_descriptions(line: str) -> None:
+    before = HEAD + "steps:\n  Ask:\n"
+    assert propose(line, before=before) == []
