@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import types
+import typing
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -11,7 +13,7 @@ from orchestrator.binding.check import MISFIT, annotations_of
 from orchestrator.binding.findings import PythonPlace, find_problem
 from orchestrator.binding.method import Method, MethodKind
 from orchestrator.binding.misfits import find_misfit
-from orchestrator.binding.source.files import FunctionSource
+from orchestrator.binding.source.files import FunctionSource, is_wrapped
 from orchestrator.binding.waits import Choice
 from orchestrator.core.events import HandlerWait
 from orchestrator.definition.model import Path, Rpc, Step
@@ -30,7 +32,9 @@ def check_annotations(
     given, returned = annotations_of(function)
     if takes_input:
         yield from _check_input(method, given, source)
-    if _is_kind(returned, Choice):
+    if is_wrapped(function) or any(_is_kind(each, Choice) for each in _parts(returned)):
+        return
+    if len(_parts(returned)) > 1 and any(_is_kind(each, HandlerWait) for each in _parts(returned)):
         return
     if _is_kind(returned, HandlerWait) != method.is_wait_for:
         if returned is not inspect.Parameter.empty and isinstance(returned, type) and returned is not object:
@@ -124,6 +128,15 @@ def _input_path(method: Method) -> Path:
 
 def _place(source: FunctionSource | None, label: str) -> PythonPlace | None:
     return PythonPlace(source.file, source.node, label) if source is not None else None
+
+
+def _parts(annotation: Any) -> tuple[Any, ...]:
+    """Of `A | B`; of anything else that itself."""
+    return typing.get_args(annotation) if _is_union(annotation) else (annotation,)
+
+
+def _is_union(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in (typing.Union, types.UnionType)
 
 
 def _is_kind(annotation: Any, kind: type) -> bool:

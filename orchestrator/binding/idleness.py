@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import types
 from collections.abc import Collection, Iterator
 
@@ -30,6 +31,8 @@ def check_unused(
         source = files.source_of(value)
         if source is None or source.node.name != name or _is_mentioned(name, source.file):
             continue
+        if _is_imported(name, value, module):
+            continue
         yield problem_at(
             flow,
             UNUSED_HANDLER,
@@ -38,6 +41,12 @@ def check_unused(
             place=PythonPlace(source.file, source.node, "bound nowhere"),
             help=f"bind it, take it out, or call it `_{name}`",
         )
+
+
+def _is_imported(name: str, function: object, module: types.ModuleType) -> bool:
+    """Whether a module that is loaded has it by `from … import`."""
+    others = [each for each in list(sys.modules.values()) if isinstance(each, types.ModuleType)]
+    return any(each is not module and vars(each).get(name) is function for each in others)
 
 
 def _is_mentioned(name: str, file: PythonFile) -> bool:

@@ -20,7 +20,7 @@ from orchestrator.binding.method import Method, methods_of
 from orchestrator.binding.registry import Bindings
 from orchestrator.binding.relatives import Relatives
 from orchestrator.binding.source.deeds import Deeds, deeds_of
-from orchestrator.binding.source.files import FunctionSource, PythonFiles
+from orchestrator.binding.source.files import FunctionSource, PythonFiles, is_wrapped
 from orchestrator.binding.source.returns import returns_of
 from orchestrator.definition.model import Flow
 from orchestrator.definition.model import Path as Place
@@ -74,10 +74,12 @@ class Survey:
         if source is None:
             return
         sharers = self._relatives.sharers(method)
-        deeds = _deeds(bound, source, self._files)
+        deeds, returns = _deeds(bound, source, self._files), returns_of(source, self._files)
+        if is_wrapped(bound.function):
+            deeds.is_whole, returns = False, returns.certain()
         yield from _check_deeds(method, sharers, deeds)
         yield from check_undone(method, deeds, source)
-        yield from check_answers(method, sharers, returns_of(source, self._files))
+        yield from check_answers(method, sharers, returns)
         yield from check_endurance(method, deeds, source)
 
 

@@ -82,7 +82,8 @@ class _Reader:
 
     def read(self) -> None:
         uses = [n for n in self._source.nodes if isinstance(n, ast.Name) and n.id == self._context]
-        if any(not isinstance(use.ctx, ast.Load) for use in uses):
+        names = [node.arg for node in self._source.nodes if isinstance(node, ast.arg)]
+        if names.count(self._context) > 1 or any(not isinstance(use.ctx, ast.Load) for use in uses):
             self._deeds.is_whole = False  # another thing goes by this name
             return
         for use in uses:

@@ -166,20 +166,40 @@ def _names_bound_in(node: FunctionNode, nodes: Iterable[ast.AST]) -> Iterator[st
 
 def innermost(function: object) -> types.FunctionType | None:
     """The `def` behind partials, methods, objects with `__call__` and decorators that keep `__wrapped__`."""
+    last = list(_layers(function))[-1]
+    return last if isinstance(last, types.FunctionType) else None
+
+
+def is_wrapped(function: object) -> bool:
+    """Something stands around the `def` that may give another result, and do more."""
+    return any("__wrapped__" in _dict_of(layer) for layer in _layers(function))
+
+
+def _layers(function: object) -> Iterator[object]:
+    """What is called, and what that calls in turn, as far as it shows."""
     seen: set[int] = set()
-    while id(function) not in seen:
-        seen.add(id(function))
-        if isinstance(function, functools.partial):
-            function = function.func
-        elif isinstance(function, types.MethodType):
-            function = function.__func__
-        elif "__wrapped__" in getattr(function, "__dict__", {}):
-            function = function.__wrapped__  # type: ignore[attr-defined]
-        elif isinstance(function, types.FunctionType):
-            return function
-        elif not isinstance(function, type):
-            function = getattr(type(function), "__call__", None)  # noqa: B004
-    return None
+    inner: object | None = function
+    while inner is not None and id(inner) not in seen:
+        seen.add(id(inner))
+        yield inner
+        if isinstance(inner, functools.partial):
+            inner = inner.func
+        elif isinstance(inner, types.MethodType):
+            inner = inner.__func__
+        elif "__wrapped__" in _dict_of(inner):
+            inner = _dict_of(inner)["__wrapped__"]
+        elif isinstance(inner, types.FunctionType | type):
+            return
+        else:
+            inner = getattr(type(inner), "__call__", None)  # noqa: B004
+
+
+def _dict_of(function: object) -> Mapping[str, object]:
+    try:
+        found = object.__getattribute__(function, "__dict__")
+    except AttributeError:
+        return {}
+    return found if isinstance(found, Mapping) else {}
 
 
 @dataclass

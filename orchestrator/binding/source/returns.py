@@ -40,6 +40,10 @@ class Returns:
     is_whole: bool = True
     """False: it may return something else."""
 
+    def certain(self) -> Returns:
+        """What is left when something around the function may replace what it returns."""
+        return Returns(words=self.words, waits=self.waits, is_whole=False)
+
 
 def returns_of(source: FunctionSource, files: PythonFiles) -> Returns:
     returns = Returns()

@@ -178,3 +178,25 @@ def test_a_wait_for_handler_waits_for_declared_conditions(
     workshop: Workshop, lines: tuple[str, ...], found: list[tuple[str, str]]
 ) -> None:
     assert look(workshop, WAITING, *lines) == found
+
+
+WRAPPED = """\
+import functools
+from orchestrator import choose
+
+def choosing(function):
+    @functools.wraps(function)
+    def wrapper(*arguments):
+        return choose(function(*arguments))
+    return wrapper
+
+@choosing
+def ask(text) -> str:
+    return RETURNED
+"""
+
+
+def test_a_decorator_may_replace_what_is_returned(workshop: Workshop) -> None:
+    assert workshop.check(WRAPPED.replace("RETURNED", "'yes'"), CHOOSING) == []
+    workshop.forget_modules()
+    assert codes(workshop.check(WRAPPED.replace("RETURNED", "choose('maybe')"), CHOOSING)) == ["REF013"]

@@ -82,6 +82,7 @@ def test_a_deed_that_would_fail_or_be_lost_is_a_problem(
         "ctx.attributes[ctx.flow_id] = 1",
         "ctx = object(); ctx.publish('tokn')",
         "names = ctx.attributes['names']; names.append('x')",
+        "return (lambda ctx: ctx.invoke('tokn'))(3)",
         "return ctx.attributes['names'].pop()",
         "return len(ctx.attributes['names'])",
         "return ctx.wait.late.fired and ctx.wait['token'].messages",

@@ -162,5 +162,14 @@ def test_it_is_told_once_for_all_flows(workshop: Workshop) -> None:
     assert workshop.look("other.flow.yaml") == []
 
 
+def test_a_function_that_another_module_imports_counts_as_used(workshop: Workshop) -> None:
+    workshop.write("surveyed_user.py", "from surveyed_shop import ship\n")
+    text = FLOW.replace("surveyed_shop", "[surveyed_shop, surveyed_user]")
+    assert workshop.check(UNUSED, text) == []
+    workshop.forget_modules()
+    workshop.write("surveyed_user.py", "import surveyed_shop\n")
+    assert codes(workshop.check(UNUSED, text)) == ["REF010"]
+
+
 def test_a_misspelt_handler_is_one_problem(workshop: Workshop) -> None:
     assert codes(workshop.check(PAY, FLOW.replace("execute: pay", "execute: pya"))) == ["REF004"]

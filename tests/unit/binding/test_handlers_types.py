@@ -131,6 +131,7 @@ def test_an_input_that_its_annotation_does_not_take_is(
         ("str", "string"), ("int", "number"), ("Any", "string"), ("Order", "Order"), ("Sale", "Order"),
         ("Model", "Order"), ("Tree", "Tree"), ("Colour", "string"), ("Literal['red']", "{enum: [red, blue]}"),
         ("dict[str, Any]", "Order"), ("None", "none"), ("list[Order]", "list of Order"), ("Choice", "string"),
+        ("Choice | str", "integer"),
         ("datetime.datetime", "string"), ("decimal.Decimal", "string"), ("Order | None", "Order or none"),
         ("Iterable[int]", "list of string"), ("Order", "{type: object, required: [amount, lines]}"),
     ],
@@ -190,3 +191,24 @@ def test_the_result_of_an_rpc_without_returns_is_its_output(
 ) -> None:
     text = f"flow: Shop\nhandlers: surveyed_shop\nrpcs:\n  ask: {{output: string, {decisions}handler: ask}}\n"
     assert codes(workshop.check("def ask() -> int:\n    return 3\n", text)) == found
+
+
+def test_a_decorator_may_replace_the_result_and_not_the_input(workshop: Workshop) -> None:
+    handlers = """\
+    import functools
+
+    def texts(function):
+        @functools.wraps(function)
+        def wrapper(value):
+            return str(function(value))
+        return wrapper
+
+    @texts
+    def pay(value: int) -> int:
+        return value
+    """
+    text = FLOW.replace("INPUT", "integer").replace("RESULT", "string")
+    assert workshop.check(handlers, text) == []
+    workshop.forget_modules()
+    found = one(workshop.check(handlers, text.replace("input: integer", "input: string")))
+    assert "takes `int`" in found.message
