@@ -40,12 +40,12 @@ def check_movement_guards(facts: Facts) -> Iterator[Problem]:
     for element in elements_of(facts.flow):
         if isinstance(element, Rpc):
             continue
-        for name, decision, parent in with_otherwise(element.decisions):
+        for _, decision, parent in with_otherwise(element.decisions):
             movements = _guarded(decision)
             if not movements:
                 continue
-            before = _rivals(element, decision) if parent is None and "/" not in name else []
-            guards = [each.when for each in (*before, decision, *movements)]
+            before = _rivals(element, decision) if parent is None else []
+            guards = [each.when for each in before] + [decision.when] + [each.when for each in movements]
             table = GuardTable(guards, Subjects(facts.setting, element))
             own = len(before)
             others = [index for index in range(len(guards)) if index != own]
