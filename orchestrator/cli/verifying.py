@@ -89,7 +89,7 @@ def verify_paths(
                 broken += problems
             else:
                 verified.append(verify(flow, bounds, trace_directory))
-    if bounds.properties and verified:
+    if bounds.properties:
         _require_known(bounds.properties, verified)
     return Verification(verified, broken, [shown_path(file) for file in files])
 
@@ -129,11 +129,16 @@ def _read(file: Path, text: str | None) -> tuple[Flow | None, list[Problem]]:
 
 
 def _require_known(names: Sequence[str], verified: Sequence[Verified]) -> None:
-    known = list(dict.fromkeys(each.name for one in verified for each in one.report.properties))
+    """Everybody's properties, and the author's own of the flows that were looked at."""
+    from orchestrator.verify.properties import all_checks
+
+    usual = [name for name, _ in all_checks() if name != "authored"]
+    own = [each.name for one in verified for each in one.report.properties]
+    known = list(dict.fromkeys([*usual, *own]))
     for name in names:
         if name not in known:
-            help = did_you_mean(name, known) or f"known: {', '.join(known) or 'none'}"
-            raise UsageError(f"--property: no flow here has a property `{name}`; {help}")
+            help = did_you_mean(name, known) or f"known: {', '.join(known)}"
+            raise UsageError(f"--property: there is no property `{name}`; {help}")
 
 
 @contextmanager
