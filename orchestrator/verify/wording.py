@@ -208,17 +208,13 @@ def _awaited(flow: Flow, stuck: Stuck) -> Iterator[str]:
 
 
 def _senders_text(flow: Flow, channel: str, counterexample: Counterexample) -> str:
-    senders = senders_of(flow, channel)
-    if flow.channels[channel].is_external:
-        senders.append("clients")
+    senders, is_external = senders_of(flow, channel), flow.channels[channel].is_external
     if not senders:
-        return "nobody publishes it"
+        return "clients may publish it" if is_external else "nobody publishes it"
     active = {_step_of(each) for each in counterexample.active}
-    left = [name for name in senders if name in active]
-    named = ", ".join(senders)
-    if left:
-        return f"published by {named}; active of these: {', '.join(left)}"
-    return f"published by {named}, none of which is active"
+    left = ", ".join(name for name in senders if name in active)
+    text = f"published by {', '.join(senders)}" + (", and by clients" if is_external else "")
+    return f"{text}; active of these: {left}" if left else f"{text}; none of these is active"
 
 
 def senders_of(flow: Flow, channel: str) -> list[str]:
