@@ -99,9 +99,12 @@ class GuardTable:
         if not rows:
             return None
         row = (rows & -rows).bit_length() - 1
-        every = range(len(self._axes))
-        matters = [number for number in every if self._along(number, row) & self._possible & ~rows]
-        return " and ".join(self._says(number, row) for number in matters or every) or "nothing is read"
+        kept = list(range(len(self._axes)))
+        for number in list(kept):
+            rest = [each for each in kept if each != number]
+            if not self._alike(rest, row) & ~rows:
+                kept = rest
+        return " and ".join(self._says(number, row) for number in kept) or "it is reached"
 
     def subjects(self, index: int) -> frozenset[str]:
         """What the guard compares with constants, and what it reads as true or false."""
@@ -150,11 +153,12 @@ class GuardTable:
         count = self._all.bit_length() // period
         return block * (((1 << (period * count)) - 1) // ((1 << period) - 1))
 
-    def _along(self, number: int, row: int) -> Rows:
-        """The rows that differ from `row` in this axis only."""
-        stride, size = self._strides[number], len(self._axes[number][1])
-        first = row - (row // stride % size) * stride
-        return sum(1 << (first + stride * index) for index in range(size))
+    def _alike(self, numbers: Sequence[int], row: int) -> Rows:
+        """The possible rows that have the same values as `row` in these axes."""
+        rows = self._possible
+        for number in numbers:
+            rows &= self._plane(number, row // self._strides[number] % len(self._axes[number][1]))
+        return rows
 
     def _rows_that_agree(self) -> Rows:
         """A condition that did not win has no message, and one that won has one."""
