@@ -6,12 +6,12 @@ import importlib
 import io
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stdout
 from pathlib import Path
 
-from orchestrator.definition.codes import finders
 from orchestrator.definition.explanations import Example
+from orchestrator.definition.finders import finders
 from orchestrator.definition.problem import Problem
 from orchestrator.lint.runner import lint_paths
 from orchestrator.simulate.rehearsal import read_rehearsals
@@ -39,22 +39,13 @@ def laid_out(example: Example) -> Iterator[None]:
 
 def look_at(code: str, example: Example) -> list[Problem]:
     """What is found in the example of a code. To be called where it is `laid_out`."""
-    kinds = finders(code)
-    kind = next((kind for kind in _LOOKS if kind in kinds), "")
-    return _LOOKS.get(kind, _lint)(example)
-
-
-def _lint(example: Example) -> list[Problem]:
-    """Modules of an example may print as they are imported."""
-    with redirect_stdout(io.StringIO()):
+    if example.name.endswith(".rehearsal.yaml"):
+        return list(read_rehearsals(Path(example.name)).problems)
+    if finders(code) == {"verifier"}:
+        return _verify(example)
+    with redirect_stdout(io.StringIO()):  # modules of an example may print as they are imported
         return lint_paths([Path()], has_handlers=any(name.endswith(".py") for name in example.files))
 
 
-def _rehearse(example: Example) -> list[Problem]:
-    if not example.name.endswith(".rehearsal.yaml"):
-        return _lint(example)
-    return list(read_rehearsals(Path(example.name)).problems)
-
-
-_LOOKS: Mapping[str, Callable[[Example], list[Problem]]] = {"rule": _lint, "rehearsal": _rehearse}
-"""By who finds the problems of a code, in order of preference; others are found by `lint`."""
+def _verify(example: Example) -> list[Problem]:
+    return []

@@ -7,8 +7,9 @@ import unicodedata
 from collections.abc import Iterator
 
 from docs.rule_examples import laid_out, look_at
-from orchestrator.definition.codes import CODES, finders
+from orchestrator.definition.codes import CODES
 from orchestrator.definition.explanations import Example, Explanation, explain
+from orchestrator.definition.finders import finders
 from orchestrator.definition.problem import Problem
 from orchestrator.lint.fingerprints import read_source
 
@@ -78,9 +79,9 @@ def index_page() -> str:
         "# Problems\n",
         "What `lint`, `lint --handlers`, `verify` and `rehearse` can find. Codes are never reused.",
         "`orchestrator lint --explain CODE` says the same in the terminal.\n",
-        "Errors and warnings are reported; with `--preset strict` infos too, with `--preset syntax` only what is",
-        "wrong with the text, the shape and the names of the file. [Lint in CI](../how-to/lint-in-ci.md) shows",
-        "how to select, suppress and accept problems.",
+        "Errors and warnings are reported; with `--preset strict` infos too, with `--preset syntax` only",
+        "what is wrong with the text, the shape and the names of the file.",
+        "[Lint in CI](../how-to/lint-in-ci.md) shows how to select, suppress and accept problems.",
     ]
     order = [*FAMILIES, *dict.fromkeys(code[:3] for code in sorted(CODES) if code[:3] not in FAMILIES)]
     for family in order:

@@ -15,7 +15,7 @@ class Code(NamedTuple):
     fix: str = ""
     """"safe", "unsafe", or "" where none is offered."""
     found_by: tuple[str, ...] = ()
-    """Of FINDERS; empty: as usual in its family, see `finders`."""
+    """Of FINDERS in finders.py; empty: as usual in its family."""
 
 
 CODES: dict[str, Code] = {
@@ -430,6 +430,13 @@ CODES: dict[str, Code] = {
         "heuristic",
         found_by=("handlers",),
     ),
+    "DAT012": Code(
+        "not-loaded",
+        "A handler reads map entries or messages that `loads` beside it does not ask for.",
+        "error",
+        "heuristic",
+        found_by=("handlers",),
+    ),
     "DAT011": Code(
         "lost-change",
         "A handler changes a copy of an attribute and does not assign it back.",
@@ -441,28 +448,3 @@ CODES: dict[str, Code] = {
         "not-executable-yet", "The language has it, this release's engine does not execute it yet.", "info"
     ),
 }
-
-FINDERS = ("loader", "rule", "handlers", "verifier", "rehearsal", "suppression")
-"""Reading the file, the linter's rules, `lint --handlers`, `verify`, `rehearse`, and reading suppressions."""
-_OF_FAMILY = {
-    "YML": ("loader",),
-    "SCH": ("loader",),
-    "TYP": ("loader",),
-    "EXP": ("loader",),
-    "DEC": ("loader",),
-    "RHS": ("rehearsal",),
-    "VER": ("verifier",),
-    "MET": ("suppression",),
-}
-_OF_CODE = {
-    **dict.fromkeys(("NAM001", "NAM005", "NAM006", "NAM008"), ("loader",)),
-    **dict.fromkeys(("REF001", "REF002", "REF003", "REF005", "REF020", "REF021", "REF022"), ("loader",)),
-    **dict.fromkeys(("REF004", "DAT008"), ("handlers",)),
-    **dict.fromkeys(("YML003", "YML007"), ("rule",)),
-}
-
-
-def finders(code: str) -> frozenset[str]:
-    """Who can find problems of this code."""
-    declared = CODES[code].found_by if code in CODES else ()
-    return frozenset(declared or _OF_CODE.get(code) or _OF_FAMILY.get(code[:3], ("rule",)))

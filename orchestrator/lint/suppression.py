@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from orchestrator.definition.codes import CODES, finders
+from orchestrator.definition.codes import CODES
+from orchestrator.definition.finders import finders
 from orchestrator.definition.nearness import did_you_mean
 from orchestrator.definition.parse import read_document
 from orchestrator.definition.problem import Edit, Fix, Problem, Span, split_lines

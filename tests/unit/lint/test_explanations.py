@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from docs.rule_examples import laid_out, look_at
-from orchestrator.definition.codes import CODES, FINDERS, finders
+from orchestrator.definition.codes import CODES
 from orchestrator.definition.explanations import Example, explain, find_code
+from orchestrator.definition.finders import FINDERS, finders
 from orchestrator.definition.problem import Problem
 
 WITHOUT_EXAMPLE = {"ENG001", "REF016"}
