@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 
 from orchestrator.definition.model import (
     Decision,
@@ -162,12 +163,14 @@ def reach(edges: Mapping[str, Iterable[str]], roots: Iterable[str]) -> frozenset
 
 def cycles(edges: Mapping[str, Iterable[str]]) -> list[frozenset[str]]:
     """The sets of names that lead to each other, those of one name that leads to itself included."""
-    pairs = [(name, target) for name, targets in edges.items() for target in targets]
-    if not pairs:
+    try:  # mostly there is none, and a short process need not load networkx to know
+        TopologicalSorter(edges).prepare()
         return []
-    import networkx as nx
-
-    graph: nx.DiGraph[str] = nx.DiGraph(pairs)
+    except CycleError:
+        import networkx as nx
+    graph: nx.DiGraph[str] = nx.DiGraph(
+        (name, target) for name, targets in edges.items() for target in targets
+    )
     found = [frozenset(part) for part in nx.strongly_connected_components(graph)]
     return [part for part in found if len(part) > 1 or any(graph.has_edge(name, name) for name in part)]
 
