@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from orchestrator.binding.context import Context
+from orchestrator.binding.loading import judge_reading
 from orchestrator.binding.method import Method, MethodKind
 from orchestrator.binding.mistakes import hint
 from orchestrator.binding.source.deeds import Act, Deed
+from orchestrator.binding.verdict import Verdict
 from orchestrator.definition.model import May, MayRange
 
 UNDECLARED = "REF011"
@@ -16,13 +17,6 @@ UNKNOWN_NAME = "REF012"
 LOST_CHANGE = "DAT011"
 _NOTHING = May()
 _MEMBERS = frozenset(name for name in dir(Context) if not name.startswith("_"))
-
-
-class Verdict(NamedTuple):
-    code: str
-    message: str
-    """What follows the function's name."""
-    help: str
 
 
 def judge(method: Method, deed: Deed) -> Verdict | None:
@@ -33,6 +27,8 @@ def judge(method: Method, deed: Deed) -> Verdict | None:
         return _judge_member(deed.name)
     if deed.act is Act.READ_WAIT:
         return _judge_wait(method, deed.name)
+    if deed.act in (Act.READ_ENTRIES, Act.READ_MESSAGES):
+        return judge_reading(method, deed.act, deed.name)
     known = _known(method, deed.act)
     if deed.name not in known:
         kind = _KINDS[deed.act]

@@ -19,7 +19,7 @@ from orchestrator.binding.judgement import UNDECLARED, judge, verb_of
 from orchestrator.binding.method import Method, methods_of
 from orchestrator.binding.registry import Bindings
 from orchestrator.binding.relatives import Relatives
-from orchestrator.binding.source.deeds import Deeds, deeds_of
+from orchestrator.binding.source.deeds import Act, Deeds, deeds_of
 from orchestrator.binding.source.files import FunctionSource, PythonFiles, is_wrapped
 from orchestrator.binding.source.returns import returns_of
 from orchestrator.definition.model import Flow
@@ -92,7 +92,10 @@ def _deeds(bound: BoundHandler, source: FunctionSource, files: PythonFiles) -> D
 def _check_deeds(method: Method, sharers: Sequence[Method], deeds: Deeds) -> Iterator[Problem]:
     """A deed that one sharer may do is not reported: the function can know where it is."""
     seen: set[tuple[str, str]] = set()
+    written = {deed.name for deed in deeds.found if deed.act is Act.SET_ENTRY}  # and may be read after that
     for deed in deeds.found:
+        if deed.act is Act.READ_ENTRIES and (deed.name in written or None in written):
+            continue
         verdict = judge(method, deed)
         if verdict is None or not all(judge(each, deed) for each in sharers):
             continue

@@ -17,7 +17,10 @@ class Act(StrEnum):
     CHANGE_COPY = "change a copy"
     CANCEL = "cancel"
     READ_ATTRIBUTE = "read"
+    READ_ENTRIES = "read entries"
+    """Of an attribute, where it is a map."""
     READ_CHANNEL = "look at"
+    READ_MESSAGES = "read messages"
     READ_WAIT = "read the wait"
     HEARTBEAT = "heartbeat"
     ASK_CANCELLED = "cancelled"
@@ -52,6 +55,7 @@ _CONTAINERS = {
 _CALLS = {"publish": (Act.PUBLISH, "channel"), "cancel": (Act.CANCEL, "step")}
 _CHANGING = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort", "update"})
 """Methods of lists, dicts and sets that are called for what they change."""
+_READING = frozenset({"get", "items", "keys", "values"})
 _DEPTH = 6
 """How far a context is followed from function to function."""
 
@@ -141,8 +145,36 @@ class _Reader:
         if read is Act.READ_ATTRIBUTE:
             act = Act.SET if isinstance(item.ctx, ast.Store | ast.Del) else self._change_of(item) or read
             self._add(act, name, item)
+            if act is read and self._are_entries_read(item):
+                self._add(Act.READ_ENTRIES, name, item)
         else:
             self._add(read, name, item)
+            if read is Act.READ_CHANNEL and self._are_messages_read(item):
+                self._add(Act.READ_MESSAGES, name, item)
+
+    def _are_entries_read(self, item: ast.Subscript) -> bool:
+        """`[key]`, `.get(key)`, `.items()`, `key in …`, `for key in …`, `len(…)`."""
+        parent = self._parent(item)
+        match parent:
+            case ast.Subscript(value=value):
+                return value is item
+            case ast.Attribute(attr=name):
+                return name in _READING
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn()]):
+                return left is not item
+            case ast.For(iter=iterable) | ast.comprehension(iter=iterable):
+                return iterable is item
+            case ast.Call(func=ast.Name(id="len" | "list" | "dict" | "sorted"), args=[argument]):
+                return argument is item
+            case _:
+                return False
+
+    def _are_messages_read(self, item: ast.Subscript) -> bool:
+        """`ctx.channels[name].messages`, or of one instance of a map."""
+        parent = self._parent(item)
+        if isinstance(parent, ast.Subscript) and parent.value is item:
+            parent = self._parent(parent)
+        return isinstance(parent, ast.Attribute) and parent.attr == "messages"
 
     def _change_of(self, item: ast.Subscript) -> Act | None:
         """What is done to the value of `ctx.attributes[name]`, if it is changed."""

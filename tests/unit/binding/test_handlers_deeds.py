@@ -87,7 +87,6 @@ def test_a_deed_that_would_fail_or_be_lost_is_a_problem(
         "return len(ctx.attributes['names'])",
         "return ctx.wait.late.fired and ctx.wait['token'].messages",
         "return [name for name in ctx.attributes]",
-        "return ctx.attributes['progress'].items()",
         "ctx.local.whatever; ctx.logger.info('x'); ctx.client.publish('y', 'tokn')",
     ],
 )
@@ -304,3 +303,50 @@ def test_rpcs_and_wait_for_handlers_have_their_own_may(workshop: Workshop) -> No
     ]
     mended = apply_fixes((workshop.directory / FLOW).read_text(), [p.fix for p in found if p.fix is not None])
     assert workshop.check(handlers, mended) == []
+
+
+MAP = "ctx.attributes['progress']"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"return {MAP}['a']",
+        f"return {MAP}.get('a')",
+        f"return 'a' in {MAP}",
+        f"return [key for key in {MAP}]",
+        f"return len({MAP})",
+        "attributes = ctx.attributes; return attributes['progress'].items()",
+        "return ctx.channels['token'].messages",
+        "return ctx.channels['lane'][3].messages",
+    ],
+)
+def test_entries_and_messages_are_read_only_where_loads_asks_for_them(workshop: Workshop, line: str) -> None:
+    found = one(workshop.check(handler(*line.split("; ")), flow()))
+    assert found.code == "DAT012"
+    assert "which `loads` does not ask for" in found.message
+    loads = "{channel: token}, {channel: lane, key: 3}, {progress: a}"
+    assert workshop.check(handler(*line.split("; ")), flow(f"{{handler: pay, loads: [{loads}]}}")) == []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"{MAP}['a'] = 1", f"return {MAP}['a']"],
+        [f"progress = {MAP}", "return progress"],
+        ["return ctx.channels['lane'][3].size + ctx.channels['token'].size"],
+        ["return ctx.attributes['names'][0]"],
+    ],
+)
+def test_what_needs_no_loads_is_no_problem(workshop: Workshop, lines: list[str]) -> None:
+    found = workshop.check(handler(*lines), flow("{handler: pay, may: {set: [progress]}}"))
+    assert "DAT012" not in codes(found)
+
+
+def test_a_movement_may_bring_the_loads(workshop: Workshop) -> None:
+    text = (
+        flow()
+        .replace("start: Pay", "start: Begin")
+        .replace("  Pay:", "  Begin: {go_to: {step: Pay, options: {execute: {loads: [progress]}}}}\n  Pay:")
+    )
+    assert workshop.check(handler(f"return {MAP}['a']"), text) == []
