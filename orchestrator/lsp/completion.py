@@ -11,8 +11,10 @@ from orchestrator.definition.model import Json, Path
 from orchestrator.definition.symbols import Mention, SymbolKind, SymbolTable
 from orchestrator.definition.type_text import PLAIN, compact
 from orchestrator.lsp.cursor_place import MARK, CursorPlace, find_places, word_bounds
+from orchestrator.lsp.data_places import description_of, kind_at, members_at, words_of
 from orchestrator.lsp.document import Document
 from orchestrator.lsp.expression_completion import propose_in_expression
+from orchestrator.lsp.expression_scope import type_text
 from orchestrator.lsp.expression_text import open_expression
 from orchestrator.lsp.flow_files import flows_beside
 from orchestrator.lsp.handler_source import list_choices, list_functions, search_directories
@@ -61,6 +63,7 @@ def _propose(document: Document, place: CursorPlace, roots: Sequence[FilePath]) 
         yield from _propose_keys(place)
     else:
         yield from _propose_values(place)
+    yield from _propose_data(document, place)
 
 
 def _is_odd(place: CursorPlace, mention: Mention) -> bool:
@@ -102,6 +105,22 @@ def _propose_values(place: CursorPlace) -> Iterator[Proposal]:
     for example in examples_at(document, place.path):
         if isinstance(example, str | int | float) and "${" not in str(example):
             yield Proposal(_spelt(example), "value", detail="for example")
+
+
+def _propose_data(document: Document, place: CursorPlace) -> Iterator[Proposal]:
+    """Members and words of the author's own types."""
+    flow, table = place.flow_of(document), place.table
+    if flow is None:
+        return
+    if not place.is_key:
+        kind = kind_at(flow, table, place.path)
+        yield from (Proposal(_spelt(word), "value") for word in (words_of(kind) if kind is not None else ()))
+        return
+    for name, kind in members_at(flow, table, place.path[:-1]).items():
+        if name not in place.siblings:
+            yield Proposal(
+                name, "field", detail=type_text(kind), description=description_of(kind), text=f"{name}: "
+            )
 
 
 # --- Names -------------------------------------------------------------------------------------------------

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orchestrator.definition.mentions import find_symbols
-from orchestrator.definition.model import Json, Path
-from orchestrator.definition.parse import read_document
+from orchestrator.definition.model import Flow, Json, Path
+from orchestrator.definition.parse import parse_partly, read_document
 from orchestrator.definition.symbols import Mention, SymbolTable
+from orchestrator.lsp.document import Document
 
 MARK = "zzCURSORzz"
 _WORD_BEFORE = re.compile(r"[\w$-]*\Z")
@@ -30,6 +31,17 @@ class CursorPlace:
     path: Path
     is_key: bool
     before: str
+    is_whole: bool = True
+    """The text around it was read, its own line mended perhaps; else only what stands before it."""
+
+    def flow_of(self, document: Document) -> Flow | None:
+        """For types: the nearest to what the author has written that can be understood."""
+        if document.is_readable or not self.is_whole:
+            return document.flow or self._own_flow(document.path)
+        return self._own_flow(document.path) or document.flow
+
+    def _own_flow(self, path: str) -> Flow | None:
+        return parse_partly(self.table.source.text, path)
 
     @property
     def mention(self) -> Mention | None:
@@ -46,12 +58,13 @@ class CursorPlace:
 
 def find_places(text: str, offset: int) -> list[CursorPlace]:
     """What the cursor may be in: a value, a key, or both."""
-    for before, head, tail, after in _surroundings(text, offset):
+    for before, head, tail, after, is_whole in _surroundings(text, offset):
         lines = [head + MARK + tail, head + MARK + ": " + tail]
         has_colon = re.match(r"\s*:(\s|$)", tail) is not None
         if has_colon or (not head.rsplit(":", 1)[-1].isspace() and _inside_value(head)):
             lines = lines[:1]
-        places = [place for line in lines if (place := _read(before + line + after)) is not None]
+        texts = [before + line + after for line in lines]
+        places = [place for each in texts if (place := _read(each, is_whole=is_whole)) is not None]
         if places:
             return places
     return []
@@ -69,18 +82,18 @@ def _inside_value(head: str) -> bool:
     return bool(re.match(r"\s*(- +)*[\w$-]+:\s+\S", head)) and "{" not in head and "[" not in head
 
 
-def _surroundings(text: str, offset: int) -> Iterator[tuple[str, str, str, str]]:
-    """Text before the cursor's line, the line before and after the cursor, and the text after it."""
+def _surroundings(text: str, offset: int) -> Iterator[tuple[str, str, str, str, bool]]:
+    """Text before the cursor's line, the line before and after the cursor, the text after it; is it whole?"""
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     end = len(text) if end < 0 else end
     before, head, tail, after = text[:start], text[start:offset], text[offset:end], text[end:]
-    yield before, head, tail, after
+    yield before, head, tail, after, True
     closed = _closing(head)
     if closed != tail:
-        yield before, head, closed, after
-    yield before, head, closed, ""
-    yield _ancestors(before, head), head, closed, ""
+        yield before, head, closed, after, True
+    yield before, head, closed, "", False
+    yield _ancestors(before, head), head, closed, "", False
 
 
 def _closing(head: str) -> str:
@@ -129,13 +142,14 @@ def _content_column(line: str) -> int:
     return item.end() if item else len(line) - len(line.lstrip(" "))
 
 
-def _read(text: str) -> CursorPlace | None:
+def _read(text: str, *, is_whole: bool) -> CursorPlace | None:
     source, document, _ = read_document(text, "")
     found = None if source.is_unreadable else _find(document, ())
     if found is None:
         return None
     path, is_key, value = found
-    return CursorPlace(find_symbols(source, document), path, is_key, value[: value.index(MARK)])
+    before = value[: value.index(MARK)]
+    return CursorPlace(find_symbols(source, document), path, is_key, before, is_whole)
 
 
 def _find(node: Json, path: Path) -> tuple[Path, bool, str] | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from orchestrator.definition.cel_library import GLOBAL, MACROS, MEMBER
 from orchestrator.definition.expressions import Environment
 from orchestrator.definition.kinds import ANY_KIND, Kind, member_kind, members_of, schema_of
-from orchestrator.definition.parse import parse_partly
 from orchestrator.definition.types import Type
 from orchestrator.lsp.cursor_place import CursorPlace
 from orchestrator.lsp.document import Document
@@ -21,7 +20,7 @@ _LITERALS = ("true", "false", "null")
 
 def propose_in_expression(document: Document, place: CursorPlace, expression: str) -> Iterator[Proposal]:
     """What may follow; `expression` ends at the cursor."""
-    flow = document.flow or parse_partly(place.table.source.text, document.path)
+    flow = place.flow_of(document)
     if flow is None:
         return
     environment = environment_at(flow, place.table, place.path)

@@ -10,6 +10,9 @@ from orchestrator.definition.catalogue import SUFFIX
 
 _FLOW = re.compile(r"^flow:[ \t]*['\"]?(\w+)", re.MULTILINE)
 
+_DESCRIPTION = re.compile(r"^description:[ \t]+([^\s>|'\"#][^\n]*)", re.MULTILINE)
+"""On one line and without quotes; others are left out."""
+
 
 class FlowFile(NamedTuple):
     """`line` and `column` of its type count from 1."""
@@ -17,6 +20,7 @@ class FlowFile(NamedTuple):
     path: Path
     line: int
     column: int
+    description: str = ""
 
 
 def flows_beside(file: Path) -> dict[str, FlowFile]:
@@ -31,5 +35,7 @@ def flows_beside(file: Path) -> dict[str, FlowFile]:
         if match is not None:
             line = text.count("\n", 0, match.start(1)) + 1
             column = match.start(1) - (text.rfind("\n", 0, match.start(1)) + 1) + 1
-            found.setdefault(match[1], FlowFile(path, line, column))
+            described = _DESCRIPTION.search(text)
+            description = described[1].strip() if described is not None else ""
+            found.setdefault(match[1], FlowFile(path, line, column, description))
     return found

@@ -67,18 +67,20 @@ def list_functions(
                 yield node.name, _place(file, node)
 
 
-def list_choices(modules: Sequence[str], directories: Iterable[Path]) -> list[str]:
-    """The words that the modules give to `choose`, each once."""
+def list_choices(modules: Sequence[str], directories: Iterable[Path]) -> dict[str, FunctionPlace]:
+    """The words that the modules give to `choose`, each with where it is first said."""
     places = list(directories)
-    found: dict[str, None] = {}
+    found: dict[str, FunctionPlace] = {}
     for module in modules:
         file = find_module(module, places)
         for node in _body(file) if file is not None else ():
-            found.update(dict.fromkeys(_choices_in(node)))
-    return list(found)
+            assert file is not None
+            for line, column, word in _choices_in(node):
+                found.setdefault(word, FunctionPlace(file, line, column + 1, column + 1))
+    return found
 
 
-def _choices_in(node: ast.stmt) -> list[str]:
+def _choices_in(node: ast.stmt) -> list[tuple[int, int, str]]:
     found: list[tuple[int, int, str]] = []
     for each in ast.walk(node):
         match each:
@@ -87,7 +89,7 @@ def _choices_in(node: ast.stmt) -> list[str]:
                 args=[ast.Constant(value=str(word)), *_],
             ):
                 found.append((each.lineno, each.col_offset, word))
-    return [word for _, _, word in sorted(found)]
+    return sorted(found)
 
 
 def search_directories(file: Path, roots: Iterable[Path]) -> list[Path]:

@@ -12,8 +12,10 @@ from orchestrator.definition.model import Json, Path
 from orchestrator.definition.problem import Span
 from orchestrator.definition.symbols import Mention, SymbolKind, SymbolTable
 from orchestrator.definition.type_text import compact
+from orchestrator.lsp.data_places import description_of, kind_at
 from orchestrator.lsp.document import Document, moved_span
 from orchestrator.lsp.expression_scope import describe_kind, environment_at, kind_of_text
+from orchestrator.lsp.flow_files import flows_beside
 from orchestrator.lsp.handler_source import find_handler, find_module, search_directories
 from orchestrator.lsp.schema_places import default_at, describe_place, is_duration, values_at
 from orchestrator.lsp.symbol_text import describe_symbol
@@ -58,6 +60,8 @@ def describe_mention(document: Document, mention: Mention, roots: Sequence[FileP
             file = find_module(mention.symbol.name, search_directories(FilePath(document.path), roots))
             where = f"`{file}`" if file is not None else "It is not found from here."
             return f"**module** `{mention.symbol.name}`\n\nWhere bare handler names are looked up. {where}"
+        case SymbolKind.FLOW if not mention.is_declaration:
+            return describe_subflow(document, mention.symbol.name)
         case SymbolKind.NAME | SymbolKind.FIELD | SymbolKind.LET | SymbolKind.RESULT | SymbolKind.ELEMENT:
             return _describe_expression(document, mention)
         case SymbolKind.CONDITION if mention.chain:
@@ -65,6 +69,14 @@ def describe_mention(document: Document, mention: Mention, roots: Sequence[FileP
             return f"{described}\n\n{_type_lines(document, mention)}".strip()
         case _:
             return describe_symbol(table, mention.symbol)
+
+
+def describe_subflow(document: Document, name: str) -> str:
+    found = flows_beside(FilePath(document.path)).get(name)
+    if found is None:
+        return f"**flow** `{name}`\n\nNo flow of this type is in the directory."
+    described = "\n\n".join([found.description, ""]) if found.description else ""
+    return f"**flow** `{name}`\n\n{described}`{found.path.name}`"
 
 
 def describe_handler(document: Document, name: str, roots: Sequence[FilePath]) -> str:
@@ -119,6 +131,7 @@ def _hover_place(document: Document, line: int, column: int) -> Hover | None:
     position = table.source.locate(path)
     span = position.key if is_key and position.key is not None else position.value
     text = _describe_key(table, path) if is_key else _describe_value(table, path)
+    text = text or _describe_data(document, table, path, is_key=is_key)
     return Hover(text, moved_span(span, line - before)) if text else None
 
 
@@ -133,6 +146,16 @@ def _describe_key(table: SymbolTable, path: Path) -> str:
     parts += [f"Default: `{_spelt(default)}`"] if default is not None else []
     value = _describe_value(table, path)
     return "\n\n".join([*parts, *([value] if value else [])])
+
+
+def _describe_data(document: Document, table: SymbolTable, path: Path, *, is_key: bool) -> str:
+    """A member of the author's own types."""
+    flow = document.flow
+    kind = kind_at(flow, table, path) if flow is not None and is_key else None
+    if kind is None or kind.name == "any":
+        return ""
+    described = description_of(kind)
+    return "\n\n".join([f"`{path[-1]}`", describe_kind(kind), *([described] if described else [])])
 
 
 def _describe_value(table: SymbolTable, path: Path) -> str:

@@ -11,7 +11,13 @@ from orchestrator.definition.problem import Span
 from orchestrator.definition.symbols import Mention, SymbolKind
 from orchestrator.lsp.document import Document
 from orchestrator.lsp.flow_files import flows_beside
-from orchestrator.lsp.handler_source import find_handler, find_module, search_directories
+from orchestrator.lsp.handler_source import (
+    FunctionPlace,
+    find_handler,
+    find_module,
+    list_choices,
+    search_directories,
+)
 from orchestrator.lsp.hover import modules_of
 
 
@@ -32,6 +38,10 @@ def find_definition(
         case SymbolKind.MODULE:
             file = find_module(mention.symbol.name, search_directories(FilePath(document.path), roots))
             return Target(str(file), Span(1, 1, 1, 1)) if file is not None else None
+        case SymbolKind.CHOICE:
+            directories = search_directories(FilePath(document.path), roots)
+            said = list_choices(modules_of(document.table), directories).get(mention.symbol.name)
+            return _target(said) if said is not None else None
         case SymbolKind.FLOW if not mention.is_declaration:
             return _flow(document, mention.symbol.name)
         case SymbolKind.NAME | SymbolKind.FIELD:
@@ -65,9 +75,11 @@ def _declaration(document: Document, mention: Mention) -> Target | None:
 def _function(document: Document, name: str, roots: Sequence[FilePath]) -> Target | None:
     directories = search_directories(FilePath(document.path), roots)
     found = find_handler(name, modules_of(document.table), directories)
-    if found is None:
-        return None
-    return Target(str(found.file), Span(found.line, found.column, found.line, found.end_column))
+    return _target(found) if found is not None else None
+
+
+def _target(place: FunctionPlace) -> Target:
+    return Target(str(place.file), Span(place.line, place.column, place.line, place.end_column))
 
 
 def _flow(document: Document, name: str) -> Target | None:

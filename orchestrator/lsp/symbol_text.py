@@ -15,6 +15,8 @@ def describe_symbol(table: SymbolTable, symbol: Symbol) -> str:
     """Empty where there is nothing more to say than the name."""
     write = _WRITERS.get(symbol.kind)
     declaration = table.declaration(symbol)
+    if symbol.kind is SymbolKind.CHOICE:
+        return f'**choice** `{symbol.name}`\n\nTaken when the handler returned `choose("{symbol.name}", …)`.'
     if declaration is None:
         if write is None or symbol.kind in (SymbolKind.RESULT, SymbolKind.ELEMENT, SymbolKind.LET):
             return ""
@@ -76,6 +78,18 @@ def _rpc(table: SymbolTable, symbol: Symbol, declaration: Mention) -> list[str]:
     return [_head(symbol), _text(node), _listed(facts)]
 
 
+def _flow(table: SymbolTable, symbol: Symbol, declaration: Mention) -> list[str]:
+    node = _mapping(table.document)
+    facts = [f"{key}: `{type_words(node[key])}`" for key in ("input", "output") if key in node]
+    counts = {key: len(_mapping(node.get(key))) for key in ("steps", "rpcs", "channels", "attributes")}
+    facts += (
+        [", ".join(f"{count} {key}" for key, count in counts.items() if count)]
+        if any(counts.values())
+        else []
+    )
+    return [_head(symbol), _text(node), _listed(facts)]
+
+
 def _type(table: SymbolTable, symbol: Symbol, declaration: Mention) -> list[str]:
     node = table.node(("types", symbol.name))
     properties = _mapping(_mapping(node).get("properties"))
@@ -105,6 +119,7 @@ def _value(table: SymbolTable, symbol: Symbol, declaration: Mention) -> list[str
 
 
 _WRITERS: Mapping[SymbolKind, Callable[[SymbolTable, Symbol, Mention], list[str]]] = {
+    SymbolKind.FLOW: _flow,
     SymbolKind.STEP: _step,
     SymbolKind.CHANNEL: _channel,
     SymbolKind.ATTRIBUTE: _attribute,

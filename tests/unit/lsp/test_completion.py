@@ -258,3 +258,73 @@ def test_words_that_handlers_choose(tmp_path: Path) -> None:
 def test_nothing_in_comments_and_descriptions(line: str) -> None:
     before = HEAD + "steps:\n  Ask:\n"
     assert propose(line, before=before) == []
+
+
+TYPED = """\
+flow: Shop
+types:
+  Order:
+    type: object
+    properties:
+      item: {type: string, description: What is bought.}
+      state: {enum: [open, paid]}
+      gift: {type: boolean}
+      parts: {type: array, items: {$ref: "#/types/Order"}}
+output: Order
+attributes:
+  last: Order
+  by_name: {type: Order, map: true}
+channels:
+  paid: Order
+  by_shop: {type: Order, map: true}
+joins:
+  done: Order
+steps:
+  Ask:
+    input: Order
+    dead_end: true
+  Now:
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    graceful_complete: {¦",
+        "    graceful_complete:\n      ¦",
+        "    graceful_complete: {parts: [{¦",
+        "    force_complete_if_channels_empty: {output: {¦",
+        "    publish: {paid: {¦",
+        "    publish: {by_shop: {one: {¦",
+        "    publish: [{channel: paid, value: {¦",
+        "    publish: [{channel: by_shop, key: a, value: {¦",
+        "    set: {last: {¦",
+        "    set: {by_name: {one: {¦",
+        "    set: [{attribute: by_name, key: a, value: {¦",
+        "    report: {done: {¦",
+        "    go_to: {step: Ask, input: {¦",
+        "    go_to_many: [{step: Ask, input: {¦",
+        "    decide:\n      - go_to:\n          step: Ask\n          input:\n            ¦",
+    ],
+)
+def test_members_of_the_type_that_a_place_asks(line: str) -> None:
+    proposals = propose(line, before=TYPED, after="")
+    assert {"item", "state", "gift", "parts"} <= set(proposals)
+
+
+def test_members_that_are_there_are_not_offered_again() -> None:
+    assert "item" not in propose("    graceful_complete: {item: a, ¦", before=TYPED, after="")
+
+
+def test_words_of_the_type_that_a_place_asks() -> None:
+    assert propose("    graceful_complete: {state: ¦", before=TYPED, after="") == ["open", "paid"]
+    assert propose("    publish: {paid: {gift: ¦", before=TYPED, after="") == ["true", "false"]
+
+
+def test_a_map_has_no_members_without_its_key() -> None:
+    assert "item" not in propose("    publish: {by_shop: {¦", before=TYPED, after="")
+
+
+def test_what_a_handler_may_is_no_value() -> None:
+    line = "    execute: {handler: ask, may: {publish: {paid: {¦"
+    assert set(propose(line, before=TYPED, after="")) == {"min", "max"}

@@ -173,3 +173,27 @@ def test_a_handler_that_is_not_there_is_said_so() -> None:
 def test_nothing_is_said_of_white_space() -> None:
     text, line, column, _ = marked(FLOW + "\n\n¦\n")
     assert hover_at(Document("x.flow.yaml", text), line, column) is None
+
+
+def test_a_member_of_a_value_has_the_type_that_its_place_asks() -> None:
+    text, line, column, _ = marked(
+        FLOW.replace("set: {total: 1.0}", "set: {total: 1.0}\n        publish: {paid: {cou¦nt: 1}}")
+    )
+    found = hover_at(Document("x.flow.yaml", text), line, column)
+    assert found is not None
+    assert "`count`\n\ntype: `integer`" in found.text
+
+
+def test_a_subflow_shows_its_file(tmp_path: Path) -> None:
+    (tmp_path / "child.flow.yaml").write_text("flow: Child\ndescription: Does the work.\n")
+    text, line, column, _ = marked("flow: F\nsteps:\n  A:\n    wait_for: {until: {subflow: Ch¦ild}}\n")
+    found = hover_at(Document(str(tmp_path / "f.flow.yaml"), text), line, column)
+    assert found is not None
+    assert "Does the work." in found.text
+    assert "child.flow.yaml" in found.text
+
+
+def test_the_flow_counts_its_parts() -> None:
+    text = hover("flow: Shop", "flow: Sh¦op")
+    assert "input: `Order`" in text
+    assert "2 steps, 1 rpcs, 1 channels, 1 attributes" in text

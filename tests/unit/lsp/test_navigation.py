@@ -137,3 +137,14 @@ def test_references_of_an_attribute_count_expressions() -> None:
 
 def test_there_are_none_of_nothing() -> None:
     assert references("dead_end: true", "dead_end: tr¦ue") == []
+
+
+def test_a_choice_leads_to_where_a_handler_says_it(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text("def ask():\n    return choose('yes', 1)\n")
+    text, line, column, _ = marked(
+        "flow: F\nhandlers: shop\nsteps:\n  A:\n    execute: ask\n"
+        "    decide:\n      - {choice: y¦es, dead_end: true}\n"
+    )
+    target = find_definition(Document(str(tmp_path / "f.flow.yaml"), text), line, column, [tmp_path])
+    assert target is not None
+    assert (target.file, target.span.line) == (str(tmp_path / "shop.py"), 2)
