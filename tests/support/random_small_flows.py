@@ -1,8 +1,8 @@
 """Seeded random small definitions without data: what an independent model checker can say everything about.
 
 At most five steps, two channels and one attribute. Guards are opaque (`result.flag`, which the handler
-returns anew each time), ask which condition of the wait won, or read the attribute. Movements go forward; back
-goes only one at a time, and publishes nothing, so that most of these flows have few states.
+returns anew each time), ask which condition of the wait won, or read the attribute. Movements go forward; one
+that goes back is alone and publishes nothing, so that most of these flows have few states.
 """
 
 from __future__ import annotations
