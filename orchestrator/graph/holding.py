@@ -7,9 +7,11 @@ The rules and the verifier share what is found. Linear in the size of the flow f
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from orchestrator.definition.model import Channel, Delivery, Flow
 from orchestrator.definition.values import Literal
+from orchestrator.graph.cancels import Cancel, cancels
 from orchestrator.graph.counts import Count
 from orchestrator.graph.crowds import Crowds
 from orchestrator.graph.discipline import doubts_of, find_violations
@@ -20,18 +22,17 @@ from orchestrator.graph.seeding import Held, Seed, most_seeded
 from orchestrator.graph.usage import Usage, reads_messages, usages
 
 
-def sections(flow: Flow, paths: Paths | None = None) -> tuple[Section, ...]:
-    """Of every channel that carries tokens, in the order declared. `paths`: the flow's, where known."""
-    paths = paths or Paths(flow)
-    crowds = Crowds(flow, paths)
+def sections(flow: Flow, crowds: Crowds | None = None) -> tuple[Section, ...]:
+    """Of every channel that carries tokens, in the order declared. `crowds`: the flow's, where known."""
+    given = _Given(flow, crowds or Crowds(flow, Paths(flow)), tuple(cancels(flow)))
     conserved = {item.get("conserved") for item in flow.verify.get("properties", ())}
     found = []
     for name, usage in usages(flow).items():
         is_declared = name in conserved
         if not usage.takers or not (is_declared or _may_be_tokens(flow.channels[name], usage)):
             continue
-        if is_declared or _can_come_back(usage, crowds):
-            section = _section(flow, name, usage, paths, crowds, is_declared=is_declared)
+        if is_declared or _can_come_back(usage, given.crowds):
+            section = _section(given, name, usage, is_declared=is_declared)
             found += [section] if section is not None else []
     return tuple(found)
 
@@ -48,20 +49,28 @@ def _can_come_back(usage: Usage, crowds: Crowds) -> bool:
     return any(publisher.step in after for publisher in usage.publishers)
 
 
-def _section(
-    flow: Flow, name: str, usage: Usage, paths: Paths, crowds: Crowds, *, is_declared: bool
-) -> Section | None:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """What all channels of a flow have in common."""
+
+    flow: Flow
+    crowds: Crowds
+    cancels: tuple[Cancel, ...]
+
+
+def _section(given: _Given, name: str, usage: Usage, *, is_declared: bool) -> Section | None:
     """None: nobody who took a message ever publishes one."""
-    seeds = _seeds(Lineages(flow, name, None, paths), crowds)
+    flow, crowds, users = given.flow, given.crowds, usage.steps
+    seeds = _seeds(Lineages(flow, name, None, crowds, users), crowds)
     capacity = _capacity(flow.channels[name], seeds)
-    lineages = Lineages(flow, name, capacity, paths)
+    lineages = Lineages(flow, name, capacity, crowds, users)
     visits = lineages.visits.values()
     releases = _places((visit.spot, count) for visit in visits for count in visit.releases)
     if not releases and not is_declared:
         return None
     members = _held((visit.spot.step, held) for visit in visits for held in visit.executing)
     held_on_entry = _held((spot.step, spot.held) for spot in lineages.visits)
-    held = Held(flow, name, capacity, usage, lineages, crowds, members, held_on_entry)
+    held = Held(flow, name, capacity, usage, lineages, crowds, members, held_on_entry, given.cancels)
     findings, sound = find_violations(held, seeds)
     if is_declared:
         evidence = Evidence.DECLARED

@@ -7,8 +7,9 @@ not known to be false is followed. What was counted without certainty is followe
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from orchestrator.definition.model import (
@@ -27,8 +28,9 @@ from orchestrator.definition.model import (
 )
 from orchestrator.graph.alternatives import Alternative, alternatives, count_taken
 from orchestrator.graph.counts import Count, published, published_by, size_of_list
-from orchestrator.graph.paths import FORCING, Paths, decisions_of, has_outcome, reach
-from orchestrator.graph.query import movements_of, with_otherwise
+from orchestrator.graph.crowds import Crowds
+from orchestrator.graph.paths import FORCING, has_outcome, reach
+from orchestrator.graph.query import with_otherwise
 from orchestrator.graph.truth import Known, truth
 
 _MOST_HELD = 8
@@ -96,23 +98,31 @@ class Lineages:
         flow: Flow,
         channel: str,
         capacity: int | None,
-        paths: Paths,
+        crowds: Crowds,
+        users: Iterable[str],
         debtors: Sequence[Movement] | None = None,
     ) -> None:
         """Without a capacity branches are followed until they first take a token.
 
-        `debtors`: instead of the whole run, branches that begin with these movements and one token each.
+        `users`: all steps that take from the channel or publish to it. `debtors`: instead of the whole run,
+        branches that begin with these movements and one token each.
         """
         self._flow = flow
         self._channel = channel
         self._capacity = capacity
+        self._crowds = crowds
         self._debtors = debtors
         self._options: dict[Path, Options | None] = {(): None}
         self._ways: dict[tuple[str, Path], list[Alternative]] = {}
-        self._returning, self._closing = _returning(flow, channel, paths)
+        self._users = frozenset(users)
+        self._relevant = crowds.leading_to(self._users)
         self.arrivals: dict[Spot, Arrival] = {}
         self.visits: dict[Spot, Visit] = {}
         self._follow()
+
+    @cached_property
+    def _ends(self) -> tuple[frozenset[str], frozenset[str]]:
+        return _returning(self._flow, self._channel, self._crowds)
 
     def _follow(self) -> None:
         queue: deque[Spot] = deque()
@@ -124,7 +134,7 @@ class Lineages:
                 queue.append(spot)
 
         owes = self._debtors is not None
-        for movement in root_movements(self._flow) if self._debtors is None else self._debtors:
+        for movement in self._crowds.roots if self._debtors is None else self._debtors:
             self._options[options_path(movement.options)] = movement.options
             reach(
                 Spot(movement.step, options_path(movement.options), int(owes), owes),
@@ -135,34 +145,27 @@ class Lineages:
             visit = _Visitor(self, spot, self.arrivals[spot].is_certain).visit()
             self.visits[spot] = visit
             for target, path, is_certain, _ in visit.moves:
-                if target.held <= _MOST_HELD and (self._capacity is not None or not target.has_taken):
+                if self._is_followed(target):
                     reach(target, Arrival(is_certain, spot, path))
 
-
-def root_movements(flow: Flow) -> Iterator[Movement]:
-    """Those that start a run's first step, and those of RPCs and of the timeout handler."""
-    if flow.start is not None:
-        yield Movement(flow.start, path=("start",))
-    for element, decision in decisions_of(flow):
-        if flow.steps.get(element.name) is not element:
-            yield from movements_of(decision)
+    def _is_followed(self, spot: Spot) -> bool:
+        """A branch without token matters only where it can still take or publish one."""
+        if spot.held > _MOST_HELD or (self._capacity is None and spot.has_taken):
+            return False
+        return spot.held > 0 or spot.step in self._relevant
 
 
 def options_path(options: Options | None) -> Path:
     return options.path if options is not None else ()
 
 
-def _returning(flow: Flow, channel: str, paths: Paths) -> tuple[frozenset[str], frozenset[str]]:
+def _returning(flow: Flow, channel: str, crowds: Crowds) -> tuple[frozenset[str], frozenset[str]]:
     """Steps from which a branch can give a token back before it takes another; that can close the run."""
     takers = {step.name for step in flow.steps.values() if _takes(step, channel)}
     own = {step.name for step in flow.steps.values() if _publishes(step, channel, step.name in takers)}
     closing = {step.name for step in flow.steps.values() if has_outcome(step, FORCING)}
-    before: dict[str, list[str]] = {}
-    for source, targets in paths.edges.items():
-        for target in targets:
-            before.setdefault(target, []).append(source)
-    freely = {name: [s for s in sources if s not in takers] for name, sources in before.items()}
-    return reach(freely, own), reach(before, closing)
+    freely = {name: [s for s in sources if s not in takers] for name, sources in crowds.before.items()}
+    return reach(freely, own), crowds.leading_to(closing)
 
 
 def _takes(step: Step, channel: str) -> bool:
@@ -199,7 +202,9 @@ class _Visitor:
     def visit(self) -> Visit:
         key = (self._spot.step, self._spot.options)
         if key not in self._all._ways:
-            self._all._ways[key] = alternatives(self._step, self._channel, self._options)
+            is_user = self._spot.step in self._all._users
+            ways = alternatives(self._step, self._channel, self._options) if is_user else [Alternative(0)]
+            self._all._ways[key] = ways
         for alternative in self._all._ways[key]:
             for held, has_taken, is_certain in self._through_wait(alternative):
                 self._execute(alternative.known, held, has_taken, is_certain)
@@ -338,8 +343,9 @@ class _Visitor:
         self, decision: Decision, movements: list[Movement], known: Known, is_certain: bool
     ) -> tuple[list[Movement], bool]:
         """The movement that takes the tokens along, and whether that is sure; several where it is not."""
-        returning = [m for m in movements if m.step in self._all._returning]
-        closing = [m for m in movements if m.step in self._all._closing]
+        can_return, can_close = self._all._ends
+        returning = [m for m in movements if m.step in can_return]
+        closing = [m for m in movements if m.step in can_close]
         if not returning and closing:
             return closing[:1], True
         able = returning or movements

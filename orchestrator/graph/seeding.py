@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from orchestrator.definition.model import Flow, Path
+from orchestrator.graph.cancels import Cancel
 from orchestrator.graph.counts import Count, published_by
 from orchestrator.graph.crowds import Crowds
 from orchestrator.graph.lineages import Lineages, Spot
@@ -37,6 +38,8 @@ class Held:
     crowds: Crowds
     members: Mapping[str, int]
     held_on_entry: Mapping[str, int]
+    cancels: tuple[Cancel, ...]
+    """Of the flow."""
 
 
 def most_seeded(seeds: list[Seed]) -> int:

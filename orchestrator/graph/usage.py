@@ -53,6 +53,12 @@ class Usage:
     publishers: list[Publisher] = field(default_factory=list)
 
     @property
+    def steps(self) -> list[str]:
+        """Those that take from it or publish to it."""
+        publishers = [publisher.step for publisher in self.publishers if publisher.step is not None]
+        return [*(taker.step for taker in self.takers), *publishers]
+
+    @property
     def outsiders(self) -> list[Publisher]:
         return [publisher for publisher in self.publishers if publisher.step is None]
 

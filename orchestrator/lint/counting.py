@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from orchestrator.definition.model import (
@@ -16,6 +16,7 @@ from orchestrator.definition.model import (
 )
 from orchestrator.definition.values import Literal, Value
 from orchestrator.graph.counts import size_of_list
+from orchestrator.graph.crowds import Crowds
 from orchestrator.graph.lengths import Length, length_of, length_of_list
 from orchestrator.graph.lineages import Lineages
 from orchestrator.graph.paths import Paths
@@ -37,9 +38,8 @@ class CountingWait:
     """Nothing else ends the wait."""
 
 
-def counting_waits(flow: Flow, usages: dict[str, Usage]) -> Iterator[CountingWait]:
+def counting_waits(flow: Flow, usages: dict[str, Usage], paths: Paths) -> Iterator[CountingWait]:
     """Of channels to which only steps publish."""
-    paths = Paths(flow)
     for step in flow.steps.values():
         for _, decision, _ in with_otherwise(step.decisions):
             outcome = decision.outcome
@@ -106,11 +106,11 @@ def _root(length: Length) -> str:
     return length.base.removeprefix("size(").split(".")[0].rstrip(")")
 
 
-def debts(flow: Flow, wait: CountingWait, paths: Paths) -> Lineages | None:
+def debts(flow: Flow, wait: CountingWait, crowds: Crowds, users: Iterable[str]) -> Lineages | None:
     """The branches, each of which owes one message; None: they cannot be followed."""
     if any(size_of_list(movement.for_each) == 0 for movement in wait.branches):
         return None
-    lineages = Lineages(flow, wait.condition.channel, 1, paths, wait.branches)
+    lineages = Lineages(flow, wait.condition.channel, 1, crowds, users, wait.branches)
     is_unclear = any(
         visit.takes or visit.doubts or any(v.code == "TOK005" for v in visit.violations)
         for visit in lineages.visits.values()

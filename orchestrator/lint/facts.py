@@ -16,6 +16,7 @@ from orchestrator.graph.paths import Paths
 from orchestrator.graph.section import Evidence, Section
 from orchestrator.graph.subjects import Setting
 from orchestrator.graph.usage import Usage, usages
+from orchestrator.lint.rounds import Rounds
 from orchestrator.lint.uses import Uses
 
 
@@ -110,8 +111,12 @@ class Facts:
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """Of channels that surely carry tokens."""
-        return tuple(each for each in sections(self.flow, self.paths) if each.evidence is not Evidence.WEAK)
+        return tuple(each for each in sections(self.flow, self.crowds) if each.evidence is not Evidence.WEAK)
 
     @cached_property
     def usages(self) -> dict[str, Usage]:
         return usages(self.flow)
+
+    @cached_property
+    def rounds(self) -> Rounds:
+        return Rounds(self.flow, self.crowds)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from orchestrator.core.reach import Reach, opens_branch
 from orchestrator.definition.model import (
@@ -21,7 +22,7 @@ from orchestrator.definition.model import (
     Report,
     Step,
 )
-from orchestrator.graph.lineages import root_movements
+from orchestrator.graph.crowds import Crowds
 from orchestrator.graph.query import movements_of, with_otherwise
 
 _MOST_NESTED = 4
@@ -50,21 +51,66 @@ class Exit:
     """The step that the branch goes on to; None: it ends."""
 
 
-def openings(flow: Flow) -> Iterator[Opening]:
-    for step in flow.steps.values():
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One movement or failure route, seen from the joins."""
+
+    target: str
+    path: Path
+    opened: str | None = None
+    """The join of which the decision opens a round."""
+    is_branch: bool = False
+
+
+class Rounds:
+    """Of one flow: where rounds are opened, who waits on them, who faces one."""
+
+    def __init__(self, flow: Flow, crowds: Crowds) -> None:
+        self._flow = flow
+        self._crowds = crowds
+        self.openings: dict[str, list[Opening]] = {join: [] for join in flow.joins}
+        self.waits: dict[str, list[tuple[Step, JoinCondition]]] = {join: [] for join in flow.joins}
+        self._ways: dict[str, list[_Way]] = {}
+        for step in flow.steps.values() if flow.joins else ():
+            for condition in step.wait_for.conditions if step.wait_for is not None else ():
+                if isinstance(condition, JoinCondition):
+                    self.waits[condition.join].append((step, condition))
+            self._add(step)
+
+    def _add(self, step: Step) -> None:
+        ways = self._ways.setdefault(step.name, [])
+        if step.on_failure is not None:
+            ways.append(_Way(step.on_failure.step, step.on_failure.path))
         for _, decision, _ in with_otherwise(step.decisions):
             outcome = decision.outcome
-            if isinstance(outcome, GoToMany) and outcome.join is not None:
-                join = outcome.join
-                branches = tuple(m for m in outcome.movements if opens_branch(flow, m, join))
-                yield Opening(step.name, join, branches, decision.path)
+            join = outcome.join if isinstance(outcome, GoToMany) else None
+            branches = []
+            for movement in movements_of(decision):
+                is_branch = join is not None and opens_branch(self._flow, movement, join)
+                branches += [movement] if is_branch else []
+                ways.append(_Way(movement.step, movement.path, join, is_branch))
+                if movement.options is not None and movement.options.on_failure is not None:
+                    route = movement.options.on_failure
+                    ways.append(_Way(route.step, route.path, join, is_branch))
+            if join is not None:
+                self.openings[join].append(Opening(step.name, join, tuple(branches), decision.path))
 
-
-def waits_on(flow: Flow, join: str) -> Iterator[tuple[Step, JoinCondition]]:
-    for step in flow.steps.values():
-        for condition in step.wait_for.conditions if step.wait_for is not None else ():
-            if isinstance(condition, JoinCondition) and condition.join == join:
-                yield step, condition
+    def entered_without(self, join: str) -> dict[str, Path]:
+        """Steps that are entered where no round of the join is faced, and the first movement that does so."""
+        found: dict[str, Path] = {}
+        left = deque((movement.step, False, movement.path) for movement in self._crowds.roots)
+        seen: set[tuple[str, bool]] = set()
+        while left:
+            name, faces, path = left.popleft()
+            if (name, faces) in seen:
+                continue
+            seen.add((name, faces))
+            if not faces:
+                found.setdefault(name, path)
+            for way in self._ways[name]:
+                is_facing = not way.is_branch and (faces or way.opened == join)
+                left.append((way.target, is_facing, way.path))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +131,16 @@ class _Move:
 class Interior:
     """The branches of all rounds of one join, followed until they report or leave."""
 
-    def __init__(self, flow: Flow, reach: Reach, join: str) -> None:
+    def __init__(self, flow: Flow, reach: Reach, join: str, openings: Sequence[Opening]) -> None:
         self._flow, self._reach, self._join = flow, reach, join
         self._options: dict[Path, Options | None] = {(): None}
-        self._openers = {opening.step for opening in openings(flow) if opening.join == join}
+        self._openers = {opening.step for opening in openings}
         self.misses: dict[tuple[Path, bool], Exit] = {}
         self.returns: dict[tuple[Path, bool], Exit] = {}
         self._left: list[tuple[_Inside, Opening]] = []
         self._seen: set[_Inside] = set()
-        for opening in openings(flow):
-            for movement in opening.branches if opening.join == join else ():
+        for opening in openings:
+            for movement in opening.branches:
                 if self._counts(movement.step, ()):
                     self._enter(movement.step, movement.options, (), opening)
         while self._left:
@@ -176,45 +222,3 @@ def _exit(step: str, decision: Decision, moves: list[_Move], opening: Opening) -
             return Exit(step, (*decision.path, "graceful_complete"), opening, is_key=True)
         case _:
             return Exit(step, moves[0].target.path, opening, target=moves[0].target.step)
-
-
-# --- Facing ------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Facing:
-    """For one join: movements by which a step is entered without facing a round of it."""
-
-    without: dict[str, Path] = field(default_factory=dict)
-    """By step: the first such movement or route."""
-
-
-def facing(flow: Flow, join: str) -> Facing:
-    """Follows all movements from where a run begins: who faces a round of the join, and who does not."""
-    found = Facing()
-    seen: set[tuple[str, bool]] = set()
-    left = [(movement.step, False, movement.path) for movement in root_movements(flow)]
-    while left:
-        name, faces, path = left.pop(0)
-        if (name, faces) in seen:
-            continue
-        seen.add((name, faces))
-        if not faces:
-            found.without.setdefault(name, path)
-        step = flow.steps[name]
-        if step.on_failure is not None:
-            left.append((step.on_failure.step, faces, step.on_failure.path))
-        for _, decision, _ in with_otherwise(step.decisions):
-            left += list(_faced(flow, decision, join, faces))
-    return found
-
-
-def _faced(flow: Flow, decision: Decision, join: str, faces: bool) -> Iterator[tuple[str, bool, Path]]:
-    outcome = decision.outcome
-    opened = outcome.join if isinstance(outcome, GoToMany) else None
-    for movement in movements_of(decision):
-        is_branch = opened is not None and opens_branch(flow, movement, opened)
-        is_facing = not is_branch and (faces or opened == join)
-        yield movement.step, is_facing, movement.path
-        if movement.options is not None and movement.options.on_failure is not None:
-            yield movement.options.on_failure.step, is_facing, movement.options.on_failure.path

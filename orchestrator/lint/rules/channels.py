@@ -9,7 +9,6 @@ from orchestrator.definition.model import ChannelCondition, Combinator, Options,
 from orchestrator.definition.problem import Problem
 from orchestrator.definition.values import Literal
 from orchestrator.graph.alternatives import can_fail, proceeds
-from orchestrator.graph.lineages import root_movements
 from orchestrator.graph.paths import movements_from
 from orchestrator.graph.usage import Taker, Usage, reads_messages
 from orchestrator.lint.facts import Facts
@@ -27,6 +26,9 @@ def find_waits_that_feed_themselves(facts: Facts) -> Iterator[Problem]:
         publishers = [publisher for publisher in usage.publishers if publisher.step in facts.paths.reached]
         takers = [taker for taker in usage.takers if taker.step in facts.paths.reached]
         if not publishers or not takers:
+            continue
+        after = facts.crowds.reached_from(taker.step for taker in takers)
+        if any(publisher.step not in after for publisher in publishers):
             continue
         free = _reached_without(facts, name)
         if any(publisher.step in free.executed for publisher in publishers):
@@ -52,7 +54,7 @@ class _Reached:
 def _reached_without(facts: Facts, channel: str) -> _Reached:
     """Steps that are entered, and that can execute, although no message of the channel ever comes."""
     found = _Reached()
-    left = [(movement.step, movement.options) for movement in root_movements(facts.flow)]
+    left = [(movement.step, movement.options) for movement in facts.crowds.roots]
     while left:
         name, options = left.pop()
         step = facts.flow.steps[name]
@@ -98,12 +100,10 @@ def _is_due(condition: ChannelCondition) -> bool:
 def find_mixed_channels(facts: Facts) -> Iterator[Problem]:
     """CHN004: one step takes a token of it, another reads what is in the message."""
     for name, usage in facts.usages.items():
+        if len({taker.step for taker in usage.takers}) < 2 or not usage.publishers:
+            continue
         takers = [taker for taker in usage.takers if taker.takes_one and _gives_back(facts, usage, taker)]
-        readers = [
-            taker
-            for taker in usage.takers
-            if reads_messages(facts.flow.steps[taker.step], taker.condition.id)
-        ]
+        readers = [t for t in usage.takers if reads_messages(facts.flow.steps[t.step], t.condition.id)]
         tokens = [taker for taker in takers if taker not in readers]
         others = [taker for taker in readers if taker not in takers]
         if tokens and others and facts.crowds.has([tokens[0].step]):

@@ -14,9 +14,9 @@ from orchestrator.definition.model import (
     RetryPolicy,
 )
 from orchestrator.definition.problem import Edit, Fix, Problem
+from orchestrator.graph.cancels import Cancel, cancels
 from orchestrator.graph.labels import duration_text
 from orchestrator.graph.paths import movements_from
-from orchestrator.graph.victims import Cancel, cancels
 from orchestrator.lint.editing import removal
 from orchestrator.lint.facts import Facts
 from orchestrator.lint.rules import Rule

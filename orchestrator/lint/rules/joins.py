@@ -11,14 +11,14 @@ from orchestrator.definition.values import Literal
 from orchestrator.graph.counts import size_of_list
 from orchestrator.lint.counting import CountingWait, are_comparable, awaited, counting_waits, debts, started
 from orchestrator.lint.facts import Facts
-from orchestrator.lint.rounds import Exit, Interior, Opening, facing, openings, waits_on
+from orchestrator.lint.rounds import Exit, Interior, Opening
 from orchestrator.lint.rules import Rule
 
 
 def find_silent_branches(facts: Facts) -> Iterator[Problem]:
     """JON004: a branch that can report to nobody."""
     flow = facts.flow
-    for opening in openings(flow):
+    for opening in (opening for each in facts.rounds.openings.values() for opening in each):
         for movement in opening.branches:
             if not reach_of(flow).counts(opening.join, 1, movement.step):
                 yield facts.problem(
@@ -34,10 +34,10 @@ def find_misses(facts: Facts) -> Iterator[Problem]:
     """JON004, JON007: ways out of a round without a report, and back to its split."""
     flow = facts.flow
     for join in flow.joins:
-        interior = Interior(flow, reach_of(flow), join)
-        conditions = [condition for _, condition in waits_on(flow, join)]
-        needs_all = [condition for condition in conditions if condition.need == "all"]
-        openers = {opening.step for opening in openings(flow) if opening.join == join}
+        openings = facts.rounds.openings[join]
+        interior = Interior(flow, reach_of(flow), join, openings)
+        needs_all = [condition for _, condition in facts.rounds.waits[join] if condition.need == "all"]
+        openers = {opening.step for opening in openings}
         for way in interior.misses.values():
             if way.target in openers:
                 yield _return(facts, join, way, "error" if needs_all else None)
@@ -77,13 +77,12 @@ def _miss(facts: Facts, join: str, way: Exit, needs_all: list[JoinCondition]) ->
 
 def find_oversized_needs(facts: Facts) -> Iterator[Problem]:
     """JON003: a need of more reports than there are branches."""
-    flow = facts.flow
-    for join in flow.joins:
-        sizes = [_branch_count(opening) for opening in openings(flow) if opening.join == join]
-        most = max((size for size in sizes if size is not None), default=0)
+    for join, openings in facts.rounds.openings.items():
+        sizes = [_branch_count(opening) for opening in openings]
         if not sizes or None in sizes:
             continue
-        for step, condition in waits_on(flow, join):
+        most = max(size for size in sizes if size is not None)
+        for step, condition in facts.rounds.waits[join]:
             need = condition.need
             count = need.value if isinstance(need, Literal) else None
             if type(count) is int and count > most:
@@ -91,11 +90,7 @@ def find_oversized_needs(facts: Facts) -> Iterator[Problem]:
                     "JON003",
                     f"`{step.name}` needs {count} reports to `{join}`, and a round has {most} branches",
                     (*condition.path, "need"),
-                    also=[
-                        ((*opening.path, "join"), "a round is opened here")
-                        for opening in openings(flow)
-                        if opening.join == join
-                    ],
+                    also=[((*opening.path, "join"), "a round is opened here") for opening in openings],
                     help="such a wait starves; `need: all` awaits every branch",
                 )
 
@@ -108,26 +103,21 @@ def _branch_count(opening: Opening) -> int | None:
 
 def find_strangers(facts: Facts) -> Iterator[Problem]:
     """JON008: a step that waits on a join is entered where no round is faced."""
-    flow = facts.flow
-    for join in flow.joins:
+    for join, waits in facts.rounds.waits.items():
         waiting = {
             step.name: condition
-            for step, condition in waits_on(flow, join)
+            for step, condition in waits
             if condition.when is None and step.wait_for and step.wait_for.combinator is not Combinator.HANDLER
         }
-        if not waiting:
-            continue
-        without = facing(flow, join).without
+        without = facts.rounds.entered_without(join) if waiting else {}
+        opened = [((*o.path, "join"), "a round is opened here") for o in facts.rounds.openings[join][:1]]
         for name, condition in waiting.items():
             if name in without:
-                opened = [
-                    ((*o.path, "join"), "a round is opened here") for o in openings(flow) if o.join == join
-                ]
                 yield facts.problem(
                     "JON008",
                     f"`{name}` waits on `{join}` and is entered here facing no round of it",
                     without[name],
-                    also=[(condition.path, "waits on the round faced"), *opened[:1]],
+                    also=[(condition.path, "waits on the round faced"), *opened],
                     help=f"start `{name}` beside the branches, in the `go_to_many` that opens the round;"
                     f" branches do not go to it, they `report: {{{join}: …}}`",
                 )
@@ -138,11 +128,11 @@ def find_strangers(facts: Facts) -> Iterator[Problem]:
 
 def find_miscounts(facts: Facts) -> Iterator[Problem]:
     """JON003, JON004, JON005 where a channel serves as join."""
-    for wait in counting_waits(facts.flow, facts.usages):
+    for wait in counting_waits(facts.flow, facts.usages, facts.paths):
         expected, given = awaited(wait), started(wait)
         if expected is None or given is None:
             continue
-        lineages = debts(facts.flow, wait, facts.paths)
+        lineages = debts(facts.flow, wait, facts.crowds, facts.usages[wait.condition.channel].steps)
         if lineages is None:
             continue
         yield from _mismatch(facts, wait)

@@ -9,12 +9,12 @@ from orchestrator.definition.model import Path, Publish, SetAttribute, Step
 from orchestrator.definition.problem import Fix, Problem
 from orchestrator.definition.values import Literal
 from orchestrator.graph.alternatives import proceeds
+from orchestrator.graph.cancels import cancels
 from orchestrator.graph.lineages import possible_decisions
 from orchestrator.graph.paths import cycles, decisions_of
 from orchestrator.graph.query import movements_of, with_otherwise
 from orchestrator.graph.section import Finding, Section
 from orchestrator.graph.truth import Known
-from orchestrator.graph.victims import cancels
 from orchestrator.lint.adding import added_key, added_publish
 from orchestrator.lint.editing import removal
 from orchestrator.lint.facts import Facts
@@ -84,9 +84,10 @@ def _token_text(facts: Facts, channel: str) -> str | None:
 
 def find_cancelled_work(facts: Facts) -> Iterator[Problem]:
     """TOK008: a cancelled taker's token goes to the next branch while its own handler still works."""
+    all_cancels = list(cancels(facts.flow)) if facts.sections else []
     for section in facts.sections:
         takers = {place.step: place for place in section.entries}
-        for cancel in cancels(facts.flow):
+        for cancel in all_cancels:
             for victim in cancel.victims:
                 step = facts.flow.steps[victim]
                 if victim not in takers or step.execute is None or cancel.step == victim:
