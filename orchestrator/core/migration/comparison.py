@@ -6,6 +6,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from orchestrator.core.migration.advice import advise
 from orchestrator.core.migration.outlook import Outlook
 from orchestrator.core.migration.renaming import NO_RENAMING, Renaming
 from orchestrator.core.migration.verdicts import Standing, step_place
@@ -35,6 +36,12 @@ class Comparison:
     @cached_property
     def new_reach(self) -> Reach:
         return reach_of(self.new)
+
+    @cached_property
+    def advised(self) -> tuple[Comparison, list[str]]:
+        """Under the names that are likely as well, and those as `--map` takes them."""
+        renaming, texts = advise(self.old, self.new, self.renaming)
+        return self.renamed(renaming), texts
 
     def renamed(self, renaming: Renaming) -> Comparison:
         """The same definitions under another renaming; what is known of them is kept."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from orchestrator.core.migration.advice import likely_attribute, likely_channel, likely_join, mapping_text
 from orchestrator.core.migration.comparison import Comparison
 from orchestrator.core.migration.fitting import Holding, known, leaves_unfilled, misfit
 from orchestrator.core.migration.renaming import DROPPED
@@ -35,7 +36,7 @@ def _check_channels(case: Comparison, run: Run | None) -> Iterator[Obstacle]:
             continue
         after = case.new.channels.get(new_name)
         if after is None:
-            mapping = _likely("channel", name, before, case.old.channels, case.new.channels)
+            mapping = mapping_text("channel", name, likely_channel(name, case.old, case.new))
             yield Obstacle(place, f"channel {name} is gone, and unread messages may lie there", mapping)
         elif before.is_map != after.is_map:
             yield Obstacle(place, f"channel {name} has {'become' if after.is_map else 'ceased to be'} a map")
@@ -53,7 +54,7 @@ def _check_attributes(case: Comparison, run: Run | None) -> Iterator[Obstacle]:
             continue
         after = case.new.attributes.get(new_name)
         if after is None:
-            mapping = _likely("attribute", name, before, case.old.attributes, case.new.attributes)
+            mapping = mapping_text("attribute", name, likely_attribute(name, case.old, case.new))
             yield Obstacle(place, f"attribute {name} is gone, and its value would be lost", mapping)
         elif before.is_map != after.is_map:
             yield Obstacle(
@@ -71,8 +72,8 @@ def _check_joins(case: Comparison, run: Run | None) -> Iterator[Obstacle]:
         new_name = case.renaming.join(name)
         after = case.new.joins.get(new_name)
         if after is None:
-            added = [each for each in case.new.joins if each not in case.old.joins]
-            mapping = f"join:{name}={added[0]}" if len(added) == 1 else None
+            likely = likely_join(name, case.old, case.new)
+            mapping = mapping_text("join", name, likely) if likely is not None else None
             yield Obstacle(f"join:{name}", f"join {name} is gone, and a round of it may be open", mapping)
             continue
         held = [Holding(type=before.type)]
@@ -124,21 +125,3 @@ def _values(run: Run | None, name: str, declared: Attribute) -> list[Holding]:
 
 def _first_misfit(held: Iterable[Holding], asked: Type | None) -> str | None:
     return next((why for each in held if (why := misfit(each, asked)) is not None), None)
-
-
-def _likely(
-    kind: str,
-    name: str,
-    before: Channel | Attribute,
-    old: dict[str, Channel] | dict[str, Attribute] | object,
-    new: object,
-) -> str:
-    """The one new name that could take it; else to drop it."""
-    assert isinstance(old, dict) and isinstance(new, dict)
-    held = Holding(type=before.type)
-    fitting = [
-        each
-        for each, declared in new.items()
-        if each not in old and declared.is_map == before.is_map and misfit(held, declared.type) is None
-    ]
-    return f"{kind}:{name}={fitting[0] if len(fitting) == 1 else DROPPED}"

@@ -63,6 +63,17 @@ class Outlook:
         return frozenset(seen)
 
     @cached_property
+    def inside(self) -> dict[str, frozenset[str]]:
+        """By step: joins of which an execution there may be inside a round."""
+        found: dict[str, set[str]] = {name: set() for name in self.ways}
+        for ways in self.ways.values():
+            for way in ways:
+                if way.is_branch and way.opens is not None:
+                    for step in self.after(way.target):
+                        found[step].add(way.opens)
+        return {name: frozenset(joins) for name, joins in found.items()}
+
+    @cached_property
     def faces(self) -> dict[str, frozenset[str]]:
         """By step: joins that an execution there must face, since it may come to wait on them."""
         return self._solve(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from orchestrator.core.migration.comparison import Comparison, Stand
 from orchestrator.core.migration.fitting import Holding, known, misfit
@@ -19,6 +19,22 @@ from orchestrator.graph.query import read_paths
 
 def check_stand(case: Comparison, stand: Stand, run: Run | None = None) -> list[Obstacle]:
     """`run`: the whole run, where it is known."""
+    obstacles = _check(case, stand, run)
+    if all(obstacle.mapping is not None for obstacle in obstacles):
+        return obstacles
+    advised, texts = case.advised
+    if not texts:
+        return obstacles
+    rest = _check(advised, stand, run)
+    if any(obstacle.mapping is None for obstacle in rest):
+        return obstacles
+    mapping = " --map ".join(dict.fromkeys([*texts, *(each.mapping or "" for each in rest)]))
+    return [
+        each if each.mapping is not None else structs.replace(each, mapping=mapping) for each in obstacles
+    ]
+
+
+def _check(case: Comparison, stand: Stand, run: Run | None) -> list[Obstacle]:
     target = case.target(stand.step)
     if stand.step == TIMEOUT_STEP:
         return list(_check_deadline(case, stand, target))
@@ -43,8 +59,8 @@ def _gone(case: Comparison, stand: Stand, run: Run | None) -> Obstacle:
         return Obstacle(stand.place, reason)
     new = [name for name in case.new.steps if name not in case.old.steps]
     for name in (*new, *(name for name in case.new.steps if name in case.old.steps)):
-        renaming = replace(case.renaming, steps={**case.renaming.steps, stand.step: name})
-        obstacles = check_stand(case.renamed(renaming), stand, run)
+        renaming = structs.replace(case.renaming, steps={**case.renaming.steps, stand.step: name})
+        obstacles = _check(case.renamed(renaming), stand, run)
         if all(obstacle.mapping is not None for obstacle in obstacles):
             mapping = " --map ".join([f"step:{stand.step}={name}", *(o.mapping or "" for o in obstacles)])
             return Obstacle(stand.place, reason, mapping)
@@ -86,15 +102,14 @@ def _check_rounds(case: Comparison, stand: Stand, target: Step) -> Iterator[Obst
             elif _stops_counting(case, stand.step, target.name, join, levels[join]):
                 yield _silent(stand, join)
         return
-    for join in case.old.joins:
-        if case.old_reach.counts(join, 1, stand.step):
-            if case.renaming.join(join) not in case.new.joins:
-                yield Obstacle(stand.place, f"it may be inside a round of join {join}, which is gone")
-            elif any(
-                _stops_counting(case, stand.step, target.name, join, level)
-                for level in range(1, len(case.old.steps) + 2)
-            ):
-                yield _silent(stand, join)
+    for join in sorted(case.old_outlook.inside[stand.step]):
+        if case.renaming.join(join) not in case.new.joins:
+            yield Obstacle(stand.place, f"it may be inside a round of join {join}, which is gone")
+        elif any(
+            _stops_counting(case, stand.step, target.name, join, level)
+            for level in range(1, len(case.old.steps) + 2)
+        ):
+            yield _silent(stand, join)
 
 
 def _stops_counting(case: Comparison, step: str, target: str, join: str, level: int) -> bool:
