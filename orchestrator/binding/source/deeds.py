@@ -99,7 +99,7 @@ class _Reader:
             self._read_member(parent)
         elif isinstance(parent, ast.keyword):
             self._follow(self._parent(parent), parent.arg)
-        elif isinstance(parent, ast.Call):
+        elif isinstance(parent, ast.Call) and use in parent.args:
             self._follow(parent, parent.args.index(use))
         else:
             self._deeds.is_whole = False

@@ -83,6 +83,8 @@ def test_a_deed_that_would_fail_or_be_lost_is_a_problem(
         "ctx = object(); ctx.publish('tokn')",
         "names = ctx.attributes['names']; names.append('x')",
         "return (lambda ctx: ctx.invoke('tokn'))(3)",
+        "ctx()",
+        "print(*ctx, **ctx)",
         "return ctx.attributes['names'].pop()",
         "return len(ctx.attributes['names'])",
         "return ctx.wait.late.fired and ctx.wait['token'].messages",
