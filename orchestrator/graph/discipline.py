@@ -94,6 +94,8 @@ def _in_words(held: Held, visit: Visit, violation: Kind, trail: list[Spot]) -> F
             message, also = _double_release(held, visit, violation, trail)
         case "TOK004":
             message = f"`{step}` waits for `{channel}` while its branch holds it: it waits for itself"
+            if held.capacity > 1:
+                message = f"`{step}` waits for more of `{channel}` while its branch holds some"
             also = _last(held, trail[:-1], "takes", "token taken here")
         case _:
             message = (

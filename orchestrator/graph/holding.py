@@ -61,9 +61,9 @@ class _Given:
 def _section(given: _Given, name: str, usage: Usage, *, is_declared: bool) -> Section | None:
     """None: nobody who took a message ever publishes one."""
     flow, crowds, users = given.flow, given.crowds, usage.steps
-    seeds = _seeds(Lineages(flow, name, None, crowds, users), crowds)
+    seeds = _seeds(Lineages(flow, name, crowds, users, stops_at_take=True), crowds)
     capacity = _capacity(flow.channels[name], seeds)
-    lineages = Lineages(flow, name, capacity, crowds, users)
+    lineages = Lineages(flow, name, crowds, users)
     visits = lineages.visits.values()
     releases = _places((visit.spot, count) for visit in visits for count in visit.releases)
     if not releases and not is_declared:

@@ -97,19 +97,20 @@ class Lineages:
         self,
         flow: Flow,
         channel: str,
-        capacity: int | None,
         crowds: Crowds,
         users: Iterable[str],
+        *,
+        stops_at_take: bool = False,
         debtors: Sequence[Movement] | None = None,
     ) -> None:
-        """Without a capacity branches are followed until they first take a token.
+        """`stops_at_take`: branches are followed until they first take a token; violations do not count.
 
         `users`: all steps that take from the channel or publish to it. `debtors`: instead of the whole run,
         branches that begin with these movements and one token each.
         """
         self._flow = flow
         self._channel = channel
-        self._capacity = capacity
+        self._stops_at_take = stops_at_take
         self._crowds = crowds
         self._debtors = debtors
         self._options: dict[Path, Options | None] = {(): None}
@@ -150,7 +151,7 @@ class Lineages:
 
     def _is_followed(self, spot: Spot) -> bool:
         """A branch without token matters only where it can still take or publish one."""
-        if spot.held > _MOST_HELD or (self._capacity is None and spot.has_taken):
+        if spot.held > _MOST_HELD or (self._stops_at_take and spot.has_taken):
             return False
         return spot.held > 0 or spot.step in self._relevant
 
@@ -233,13 +234,10 @@ class _Visitor:
         return found
 
     def _take(self, take: Count, held: int, is_certain: bool) -> list[tuple[int, bool, bool]]:
-        after = held + take.minimum
         self._visit.takes.append(take)
-        capacity = self._all._capacity
-        if held > 0 and capacity is not None and after > capacity:
+        if held > 0:
             self._violate("TOK004", take.path, is_certain)
-            return [(held, True, False)]
-        return [(after, True, is_certain)]
+        return [(held + take.minimum, True, is_certain and held == 0)]
 
     # --- Execute and its decisions ---
 
@@ -372,7 +370,7 @@ class _Visitor:
         self._visit.moves.append(move)
 
     def _violate(self, code: str, path: Path, is_certain: bool, *, is_key: bool = False) -> None:
-        if is_certain and self._all._capacity is not None:
+        if is_certain and not self._all._stops_at_take:
             self._visit.violations.append(Kind(code, path, is_key))
 
     def _doubt(self, path: Path) -> None:

@@ -26,7 +26,7 @@ def added_publish(source: Source, decision: Path, outcome: str, channel: str, va
         before = entry_span(source, (*decision, outcome))
         return _before(before, f"publish: {{{channel}: {value}}}", is_flow=is_flow_style(source, decision))
     keys = source.parts(place)
-    if not keys:
+    if not keys or channel in keys:
         return None
     if isinstance(keys[0], int):
         return added_item(source, place, f"{{channel: {channel}, value: {value}}}")

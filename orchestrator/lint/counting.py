@@ -110,7 +110,7 @@ def debts(flow: Flow, wait: CountingWait, crowds: Crowds, users: Iterable[str]) 
     """The branches, each of which owes one message; None: they cannot be followed."""
     if any(size_of_list(movement.for_each) == 0 for movement in wait.branches):
         return None
-    lineages = Lineages(flow, wait.condition.channel, 1, crowds, users, wait.branches)
+    lineages = Lineages(flow, wait.condition.channel, crowds, users, debtors=wait.branches)
     is_unclear = any(
         visit.takes or visit.doubts or any(v.code == "TOK005" for v in visit.violations)
         for visit in lineages.visits.values()

@@ -24,7 +24,7 @@ _HELP = {
     "TOK001": "publish `{c}` once, in the step that starts the branches or before it",
     "TOK002": "add `{c}` to `publish` of this decision",
     "TOK003": "take this publish out: the branch gives `{c}` back once",
-    "TOK004": "give `{c}` back before it is taken again, or let one step take it for both",
+    "TOK004": "give `{c}` back before it is taken again, or take at once what both steps need",
     "TOK005": "let one branch keep `{c}`, and start the others before it is taken or after it is given back",
     "TOK006": "give those that hold `{c}` a step of their own",
     "TOK007": "let the holder end by itself, for example by a timer in its own wait; only a step that still"

@@ -161,6 +161,33 @@ def test_taking_again_while_holding_waits_for_itself() -> None:
     assert codes(workers("go_to: Again", again)) == ["TOK004"]
 
 
+def test_taking_a_second_of_several_while_holding_one_can_block_all() -> None:
+    begin = """
+    publish: [{channel: slot, value: null, for_each: "${range(2)}"}]
+    go_to_many: [Enter, Enter]
+    """
+    again = """
+    Again:
+      wait_for: {until: {channel: slot}}
+      publish: [{channel: slot, value: null}, {channel: slot, value: null}]
+      dead_end: true
+    """
+    assert codes(begun(begin, workers("go_to: Again", again))) == ["TOK004"]
+
+
+def test_taking_two_at_once_is_no_mistake() -> None:
+    begin = """
+    publish: [{channel: slot, value: null, for_each: "${range(2)}"}]
+    go_to_many: [Enter, Enter]
+    """
+    enter = """
+    publish: [{channel: slot, value: null}, {channel: slot, value: null}]
+    dead_end: true
+    """
+    text = DECLARED + begun(begin, workers(enter, wait="until: {channel: slot, for: 2}"))
+    assert section_of(text).is_conserved
+
+
 def test_two_branches_that_could_both_give_the_token_back() -> None:
     steps = """
     Left: {publish: {slot: null}, dead_end: true}
