@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stdout
 from pathlib import Path
 
+from orchestrator.cli.verifying import Bounds, verify_paths
 from orchestrator.definition.explanations import Example
 from orchestrator.definition.finders import finders
 from orchestrator.definition.problem import Problem
@@ -48,4 +49,4 @@ def look_at(code: str, example: Example) -> list[Problem]:
 
 
 def _verify(example: Example) -> list[Problem]:
-    return []
+    return verify_paths([example.name], Bounds()).problems()
