@@ -9,13 +9,13 @@ from pathlib import Path
 from orchestrator.core.state import TIMEOUT_STEP
 from orchestrator.definition.model import Flow
 from orchestrator.errors import UsageError
-from orchestrator.simulate.directing import Take
 from orchestrator.simulate.flows import FlowSource
 from orchestrator.simulate.performance import rehearse
 from orchestrator.simulate.rehearsal import SUFFIX, parse_rehearsals
 from orchestrator.simulate.retelling import retell
 from orchestrator.simulate.scripting import write_rehearsal
 from orchestrator.simulate.storyline import Beat, BeatKind, Given, Storyline
+from orchestrator.simulate.takes import Take
 from orchestrator.verify.problems import Replay
 from orchestrator.verify.report import Counterexample, Event, EventKind, FlowReport, PropertyReport
 from orchestrator.verify.wording import tell

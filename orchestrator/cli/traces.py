@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from orchestrator.cli.commands.render import BINARY, SUFFIXES, Picture, write
 from orchestrator.cli.terminal import note
 from orchestrator.cli.verifying import Verification, Verified
 from orchestrator.core.state import TIMEOUT_STEP
+from orchestrator.definition.model import Flow
 from orchestrator.definition.problem import Problem
 from orchestrator.errors import UsageError
 from orchestrator.render.content import ON_TIMEOUT, port_of
@@ -68,7 +69,7 @@ def overlay_of(verified: Verified, found: PropertyReport, counterexample: Counte
     )
     return RunOverlay(
         title=f"{found.rule} {found.name}",
-        marks=_states(counterexample, events),
+        marks=_states(flow, counterexample, events),
         taken=_taken(events),
         queued=dict(counterexample.channels),
         trace=Trace(title, marks, tuple(tell_stuck(flow, counterexample))),
@@ -99,21 +100,33 @@ def _port(event: Event) -> str:
     return port_of("/".join([str(event.decision), *["otherwise"] * event.otherwise_count]))
 
 
-def _states(counterexample: Counterexample, events: Sequence[Event]) -> dict[str, tuple[Mark, ...]]:
+def _states(
+    flow: Flow, counterexample: Counterexample, events: Sequence[Event]
+) -> dict[str, tuple[Mark, ...]]:
     """How often each step was executed, who failed, and who is active in the end, with what troubles it."""
     done = Counter(event.step for event in events if event.kind is EventKind.DECIDED)
     failed = Counter(event.step for event in events if event.kind is EventKind.FAILED)
     reasons = {stuck.step_execution_id: stuck.reason for stuck in counterexample.stuck}
-    active = Counter((_step_of(each), reasons.get(each, "")) for each in counterexample.active)
+    begun = {event.step_execution_id for event in events if event.kind is EventKind.SATISFIED}
+    active = Counter(
+        (_step_of(each), _state_of(flow, each, begun), reasons.get(each, ""))
+        for each in counterexample.active
+    )
     marks: dict[str, list[Mark]] = {}
     for step, count in done.items():
         marks.setdefault(step or "", []).append(Mark(MarkState.DONE, count))
     for step, count in failed.items():
         marks.setdefault(step or "", []).append(Mark(MarkState.FAILED, count))
-    for (step, reason), count in active.items():
-        state = MarkState.WAITING if reason else MarkState.ACTIVE
-        marks.setdefault(step, []).append(Mark(state, count, reason))
+    for (step, state, reason), count in active.items():
+        said = "" if reason == "is executing" else reason
+        marks.setdefault(step, []).append(Mark(state, count, said))
     return {step: tuple(found) for step, found in marks.items()}
+
+
+def _state_of(flow: Flow, execution_id: str, begun: Set[str | None]) -> MarkState:
+    step = flow.steps.get(_step_of(execution_id))
+    waits = step is not None and step.wait_for is not None and execution_id not in begun
+    return MarkState.WAITING if waits else MarkState.ACTIVE
 
 
 def _taken(events: Sequence[Event]) -> Counter[str]:

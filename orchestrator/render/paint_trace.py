@@ -56,15 +56,15 @@ def paint_trace(diagram: Diagram, trace: Trace, places: TracePlaces, theme: Them
     """The lines, and the numbers that stand over everything."""
     cards = {card.ref: card for card in diagram.cards}
     lines: list[Shape] = []
-    numbers: dict[Point, list[int]] = {}
+    numbers: dict[tuple[Point, int], list[int]] = {}
     for mark in trace.marks:
         curves = _curves_of(mark, places)
         lines += [_red_curve(curve, theme) for curve in curves]
-        lines += [_red_wire(wire, theme) for wire in _wires_of(mark, cards, places)]
-        points = [_point_on(curve) for curve in curves] or list(_point_of(mark, cards, places))
+        lines += [_red_wire(_points_of(wire, places), theme) for wire in _wires_of(mark, cards, places)]
+        points = [(_point_on(curve), 0) for curve in curves] or list(_point_of(mark, cards, places))
         for point in points:
             numbers.setdefault(point, []).append(mark.number)
-    badges = [_badge(point, _shown(listed), theme) for point, listed in numbers.items()]
+    badges = [_badge(point, _shown(listed), theme, side) for (point, side), listed in numbers.items()]
     return (
         Group(children=tuple(lines), id="trace", css="trace", title=trace.title),
         Group(children=tuple(badges), id="trace-numbers", css="trace"),
@@ -117,8 +117,16 @@ def _red_curve(curve: Curve, theme: Theme) -> Group:
     )
 
 
-def _red_wire(wire: Wire, theme: Theme) -> Group:
+def _points_of(wire: Wire, places: TracePlaces) -> list[Point]:
+    """A failure's goes on, along the rail, to the recovery step."""
     points = list(wire.points)
+    if wire.rail.kind == "failure":
+        onwards = (each for each in places.wires if each.rail is wire.rail and each.tap.is_incoming)
+        points += next(onwards, wire).points if not wire.tap.is_incoming else ()
+    return points
+
+
+def _red_wire(points: list[Point], theme: Theme) -> Group:
     line = Line(segments=rounded(points), stroke=theme.line("trace"), stroke_width=_LINE_WIDTH - 0.6)
     (x, y), (tip_x, tip_y) = points[-2], points[-1]
     length = max(((tip_x - x) ** 2 + (tip_y - y) ** 2) ** 0.5, 0.01)
@@ -153,11 +161,11 @@ def _distance(one: Point, other: Point) -> float:
     return max(abs(one[0] - other[0]) / 2, abs(one[1] - other[1]))
 
 
-def _point_of(mark: TraceMark, cards: dict[str, Card], places: TracePlaces) -> Iterator[Point]:
-    """On the border of the card, beside its row; on the head of a channel."""
+def _point_of(mark: TraceMark, cards: dict[str, Card], places: TracePlaces) -> Iterator[tuple[Point, int]]:
+    """On the border of the card, beside its row; on the head of a channel; and the side that has room."""
     if mark.card in places.heads:
         head = places.heads[mark.card]
-        yield _rounded((head.x, head.y))
+        yield _rounded((head.x, head.y)), -1
         return
     card, box = cards.get(mark.card), places.layout.boxes.get(mark.card)
     if card is None or box is None:
@@ -165,17 +173,18 @@ def _point_of(mark: TraceMark, cards: dict[str, Card], places: TracePlaces) -> I
     ports = {row.port: row for row in card.rows}
     port = mark.port if mark.port in ports else card.rows[0].port
     y = box.y + card.row_top(port) + min(card.row_height(ports[port]) / 2, 16)
-    yield _rounded((box.right if port == _FAILURE else box.x, y))
+    yield (_rounded((box.right, y)), 1) if port == _FAILURE else (_rounded((box.x, y)), -1)
 
 
 def _rounded(point: Point) -> Point:
     return round(point[0], 1), round(point[1], 1)
 
 
-def _badge(at: Point, text: str, theme: Theme) -> Group:
+def _badge(at: Point, text: str, theme: Theme, side: int = 0) -> Group:
+    """Wide ones reach out to the left (-1) or to the right (1)."""
     width = text_width(text, SMALL_SIZE, 700)
     whole = max(_BADGE, width + 9)
-    x, y = at
+    x, y = at[0] + side * (whole - _BADGE) / 2, at[1]
     tone = theme.tones["trace"]
     frame = Rect(
         x=x - whole / 2,

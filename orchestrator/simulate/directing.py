@@ -7,11 +7,9 @@ are drawn from samples: `picks` says which of those that fit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from itertools import islice
-from typing import NamedTuple
 
 from orchestrator.binding.context import Services
 from orchestrator.binding.invoke import Returned
@@ -31,7 +29,7 @@ from orchestrator.core.state import Status
 from orchestrator.core.transition import decide
 from orchestrator.definition.model import Flow, Json, Rpc, Step, SubflowCondition
 from orchestrator.errors import OrchestratorError
-from orchestrator.simulate.agenda import Rank
+from orchestrator.simulate.agenda import Deed, Rank
 from orchestrator.simulate.calls import CallEnd, Calls
 from orchestrator.simulate.casting import Cast, Part
 from orchestrator.simulate.drawing import draw_effects, draw_wait, reads_of, step_named
@@ -42,68 +40,14 @@ from orchestrator.simulate.record import Commit, SimulatedRun
 from orchestrator.simulate.samples import Samples
 from orchestrator.simulate.script import STARTS_AT, CallKey, CallKind, ScriptedChild
 from orchestrator.simulate.storyline import Beat, BeatKind, Storyline
+from orchestrator.simulate.takes import INPUT, Act, Call, Mishap, Slot, Take
 
 FLOW_ID = "counterexample"
 NEVER = timedelta(days=9000)
 FAILURE = Failure("RuntimeError", "as the counterexample has it", ("RuntimeError", "Exception"), None, False)
 _FITTING_LIMIT = 40
 """Fitting values of one call that are told apart."""
-
-
-class Slot(NamedTuple):
-    """Something that data are drawn for: the start input, a call, what a client sends, a child's output."""
-
-    kind: str
-    name: str = ""
-
-
-INPUT = Slot("input")
-
-
-class Mishap(Exception):
-    """The run went another way. `slots`: whose other data could help, the likeliest first.
-
-    `exhausted`: has no data left to try.
-    """
-
-    def __init__(self, reason: str, slots: Sequence[Slot], exhausted: Slot | None = None) -> None:
-        super().__init__(reason)
-        self.exhausted = exhausted
-        self.reason = reason
-        self.slots = tuple(slots)
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """What one call of a handler did."""
-
-    key: CallKey
-    execution_id: str
-    end: CallEnd
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """What a client did, `at` after the start."""
-
-    at: timedelta
-    event: Event
-
-
-@dataclass(slots=True)
-class Take:
-    """An attempt that went as told."""
-
-    simulated: SimulatedRun
-    input: Json
-    has_input: bool
-    delay: timedelta | None = None
-    """Of the start step."""
-    calls: list[Call] = field(default_factory=list)
-    acts: list[Act] = field(default_factory=list)
-    children: Mapping[str, ScriptedChild] = field(default_factory=dict)
-    until: timedelta | None = None
-    """None: until nothing moves."""
+_AT_A_TIME, _AFTER_A_STEP = "at a time", "after a step"
 
 
 class Director(Calls):
@@ -131,6 +75,8 @@ class Director(Calls):
         """In the order of their use."""
         self._calls: list[Call] = []
         self._acts: list[Act] = []
+        self._reactions: dict[str, list[Deed]] = {}
+        """What clients do right after the Execute of an execution."""
         self._tally = Tally(flow)
         self._is_seen = False
         """The state that the story ends with was there."""
@@ -201,26 +147,37 @@ class Director(Calls):
     def _plan(self, index: int, beat: Beat) -> None:
         agenda, at = self._environment.agenda, STARTS_AT + self._moment(index)
         match beat.kind:
-            case BeatKind.PUBLISHED:
-                agenda.plan(at, partial(self._publish, index, beat), Rank.CLIENT)
-            case BeatKind.RPC:
-                agenda.plan(at, partial(self._call_rpc, index, beat), Rank.CLIENT)
+            case BeatKind.PUBLISHED | BeatKind.RPC:
+                do = self._publish if beat.kind is BeatKind.PUBLISHED else self._call_rpc
+                after = self._trigger(index)
+                if after is None:
+                    agenda.plan(at, partial(do, index, beat), Rank.CLIENT)
+                else:
+                    self._reactions.setdefault(after, []).append(partial(do, index, beat, after))
             case BeatKind.TIMED_OUT:
                 agenda.plan(at, self._reach_deadline, Rank.CLIENT)
             case BeatKind.SATISFIED if beat.conditions:
                 at = STARTS_AT + self._moment(self._cast.ending_of(beat, self._decides_at_once(beat)))
                 agenda.plan(at, partial(self._end_wait, beat), Rank.CLIENT)
 
+    def _trigger(self, index: int) -> str | None:
+        """None: at its moment. Else the execution after whose end it comes at once, before any other work."""
+        before = [beat for beat in self._story.all_beats[:index] if beat.kind is BeatKind.DECIDED]
+        ways = iter([_AT_A_TIME, *([_AFTER_A_STEP] if before else [])])
+        slot = Slot("trigger", str(index))
+        is_timed = self._pick(slot, ways, "no other time to act at", ()) == _AT_A_TIME
+        return None if is_timed else before[-1].execution_id
+
     def _decides_at_once(self, beat: Beat) -> bool:
         """Without a handler the step decides in the commit that ends its wait, whatever the story says."""
         return self._told.steps[beat.name].execute is None
 
-    def _publish(self, index: int, beat: Beat) -> None:
+    def _publish(self, index: int, beat: Beat, after: str | None = None) -> None:
         channel = self._told.channels[beat.name]
         slot = Slot("publish", str(index))
         value = self._pick(slot, self._samples.of(channel.type), f"no message for {beat.name}", self._slots)
         message = Message(channel.name, value, "a" if channel.is_map else None)
-        self._act(MessagesPublished(at=self._environment.now, messages=(message,)))
+        self._act(MessagesPublished(at=self._environment.now, messages=(message,)), after)
 
     def _reach_deadline(self) -> None:
         self._act(DeadlineSkipped(at=self._environment.now))
@@ -241,11 +198,11 @@ class Director(Calls):
                     )
                     return
 
-    def _act(self, event: Event) -> None:
-        self._acts.append(Act(self._environment.now - STARTS_AT, event))
+    def _act(self, event: Event, after: str | None = None) -> None:
+        self._acts.append(Act(self._environment.now - STARTS_AT, event, after))
         self._environment.commit(self._environment.find(FLOW_ID), event)
 
-    def _call_rpc(self, index: int, beat: Beat) -> None:
+    def _call_rpc(self, index: int, beat: Beat, after: str | None = None) -> None:
         rpc = self._told.rpcs[beat.name]
         simulated = self._environment.find(FLOW_ID)
         slot = Slot("rpc", str(index))
@@ -257,7 +214,7 @@ class Director(Calls):
         event = RpcCalled(
             at=self._environment.now, name=rpc.name, input=value, has_input=rpc.input is not None
         )
-        self._acts.append(Act(self._environment.now - STARTS_AT, event))
+        self._acts.append(Act(self._environment.now - STARTS_AT, event, after))
         self._cast.rpc = beat
         self._environment.call_rpc(simulated, event)
 
@@ -412,6 +369,8 @@ class Director(Calls):
                 self._cast.enter(change.execution)
             elif isinstance(change, c.StepEnded) and change.how != "cancelled":
                 self._check_step(change)
+                for deed in self._reactions.pop(change.execution_id, []):
+                    self._environment.agenda.plan(self._environment.now, deed, Rank.REACTION)
             self._tally.apply(change)
             if self._cast.is_before_cycle and self._tally.difference(self._story) is None:
                 self._is_seen = True

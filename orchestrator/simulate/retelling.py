@@ -11,10 +11,11 @@ from math import log2
 from orchestrator.definition.durations import parse_duration
 from orchestrator.definition.model import Flow, TimerCondition
 from orchestrator.definition.values import Literal
-from orchestrator.simulate.directing import Director, Mishap, Slot, Take
+from orchestrator.simulate.directing import Director
 from orchestrator.simulate.flows import FlowSource
 from orchestrator.simulate.samples import Samples
 from orchestrator.simulate.storyline import Storyline
+from orchestrator.simulate.takes import Mishap, Slot, Take
 
 ATTEMPTS = 400
 SECONDS = 2.0

@@ -21,9 +21,10 @@ from orchestrator.core.events import (
 from orchestrator.core.state import TIMEOUT_STEP, Status
 from orchestrator.definition.durations import format_duration
 from orchestrator.definition.model import Flow, Json
-from orchestrator.simulate.directing import FLOW_ID, Act, Call, Take
+from orchestrator.simulate.directing import FLOW_ID
 from orchestrator.simulate.outcome import unread_of
 from orchestrator.simulate.script import CallKind, ScriptedChild
+from orchestrator.simulate.takes import Act, Call, Take
 
 _WIDTH = 110
 
@@ -141,7 +142,7 @@ def _written(writes: Sequence[Write]) -> Iterator[tuple[str, Json]]:
 
 
 def _act(flow: Flow, act: Act) -> dict[str, Json]:
-    found: dict[str, Json] = {"at": format_duration(act.at)}
+    found: dict[str, Json] = {"at": format_duration(act.at)} if act.after is None else {"after": act.after}
     match act.event:
         case MessagesPublished(messages=messages):
             return found | {"publish": _messages(messages)}

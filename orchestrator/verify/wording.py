@@ -47,6 +47,7 @@ _HINTS = {
     "cancelled_holder": "what it held is lost",
     "attribute_race": "both are at work on it",
 }
+_PLURALS = {"has": "have", "is": "are", "waits": "wait", "holds": "hold", "can": "can"}
 CLIENT = "client"
 RUN = "run"
 
@@ -183,13 +184,19 @@ def tell_stuck(flow: Flow, counterexample: Counterexample) -> list[str]:
     grouped: dict[tuple[str, str], list[str]] = {}
     for stuck in counterexample.stuck:
         grouped.setdefault((stuck.step, stuck.reason), []).append(shown_id(stuck.step_execution_id))
-    lines = [f"{_named(ids)}: {reason}" for (_, reason), ids in grouped.items()]
+    lines = [f"{_named(ids)} {_agreeing(reason, len(ids))}" for (_, reason), ids in grouped.items()]
     channels = dict.fromkeys(name for stuck in counterexample.stuck for name in _awaited(flow, stuck))
     for name in channels:
         unread = counterexample.channels.get(name, 0)
         state = f"has {unread} unread" if unread else "is empty"
         lines.append(f"{name} {state}; {_senders_text(flow, name, counterexample)}")
     return lines
+
+
+def _agreeing(reason: str, count: int) -> str:
+    """`has 0 of 1`, of several `have 0 of 1`."""
+    verb, _, rest = reason.partition(" ")
+    return reason if count == 1 else f"{_PLURALS.get(verb, verb)} {rest}"
 
 
 def _named(ids: Sequence[str]) -> str:

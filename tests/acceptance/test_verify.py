@@ -74,7 +74,7 @@ def test_a_violation_is_framed_with_its_trace(bench: Place) -> None:
     assert "= trace (shortest, " in done.stdout
     assert "       1 Begin-1  commit          [size(input) = 2]" in done.stdout
     assert "<-- from here on nothing can move" in done.stdout
-    assert "Work-2: has 0 of 1 token" in done.stdout
+    assert "Work-2 has 0 of 1 token" in done.stdout
     assert "token is empty; published by Begin, Work, Release" in done.stdout
     assert "replayed with real data" in done.stdout
 

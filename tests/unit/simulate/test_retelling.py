@@ -285,3 +285,28 @@ def test_a_child_that_never_ends_keeps_its_parent_waiting(tmp_path: Path) -> Non
     )
     told = story("Begin-1 > 1: Call-1", active="Call-1")
     assert differences_of(rehearsal_text(retold(flow, told, tmp_path)), tmp_path) == []
+
+
+def test_a_client_may_act_right_after_a_step_before_others_begin_to_wait(tmp_path: Path) -> None:
+    flow = """
+        flow: Quick
+        channels: {desk: string, verdict: {type: string, external: true}}
+        start: Begin
+        steps:
+          Begin: {publish: {desk: free}, go_to_many: [Both, One]}
+          Both: {wait_for: {all_of: [{channel: verdict}, {channel: desk}]}, dead_end: true}
+          One: {wait_for: {until: {channel: desk}}, dead_end: true}
+    """
+    told = story(
+        """
+        Begin-1 > 1: Both-1 One-1
+        publish verdict
+        Both-1 ? verdict desk
+        Both-1 > 1
+        """,
+        active="One-1",
+        is_at_rest=True,
+    )
+    text = rehearsal_text(retold(flow, told, tmp_path))
+    assert "after: Begin-1" in text
+    assert differences_of(text, tmp_path) == []

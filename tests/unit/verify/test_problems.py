@@ -48,7 +48,7 @@ def test_a_violation_has_place_labels_help_and_trace() -> None:
     assert [labelled.label for labelled in problem.spans] == ["declared here"]
     assert [step.thread for step in problem.trace] == ["A-1"]
     assert problem.trace_title == "trace (shortest, 1 event; 1,234 states searched)"
-    assert problem.notes[0].splitlines()[:2] == ["at the end:", "A-1: waits for c"]
+    assert problem.notes[0].splitlines()[:2] == ["at the end:", "A-1 waits for c"]
 
 
 def test_only_what_was_played_is_certain() -> None:

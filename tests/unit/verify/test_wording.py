@@ -128,8 +128,8 @@ def test_who_is_stuck_and_who_could_send() -> None:
     )
     lines = tell_stuck(FLOW, Counterexample((), stuck=stuck, channels={"go": 2}, active=("Work-2", "End-1")))
     assert lines == [
-        "Work-2, -3: has 0 of 1 token",
-        "End-1: waits",
+        "Work-2, -3 have 0 of 1 token",
+        "End-1 waits",
         "token is empty; published by Begin, Work, RPC push; active of these: Work",
         "go has 2 unread; clients may publish it",
         "lone is empty; nobody publishes it",
