@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+from jsonschema import Draft7Validator
 
-from orchestrator.definition.problem import LabelledSpan, Problem, Span
+from orchestrator.definition.problem import Edit, Fix, LabelledSpan, Problem, Span, TraceStep
 from orchestrator.errors import UsageError
 from orchestrator.lint.report import FORMATS, render, summarize
 from orchestrator.lint.runner import lint_text
 
+ROOT = Path(__file__).parents[3]
 TEXT = "flow: F\nflow: G\nnope: 1\n"
 PROBLEM = Problem(
     "YML002",
@@ -69,10 +74,49 @@ def test_jsonl_has_one_object_a_line() -> None:
     assert [json.loads(line)["code"] for line in lines] == ["YML002", "YML002"]
 
 
+def test_json_and_its_lines_are_what_the_published_schema_says() -> None:
+    schema = json.loads((ROOT / "schemas" / "lint.schema.json").read_text(encoding="utf-8"))
+    span = Span(3, 1, 3, 5)
+    found = replace(
+        PROBLEM,
+        fix=Fix("remove it", (Edit(span, ""),), is_safe=True),
+        trace=(TraceStep(span, "starts B x2", "A-1"), TraceStep(span, "dead_end")),
+        notes=("stuck: B-1",),
+    )
+    closed = _closed(schema)
+    for problems in ([], [PROBLEM], [found, *lint_text(TEXT)]):
+        assert list(Draft7Validator(closed).iter_errors(json.loads(render(problems, "json")))) == []
+    one = {**closed["definitions"]["problem"], "definitions": closed["definitions"]}
+    for line in render([PROBLEM, found], "jsonl").splitlines():
+        assert list(Draft7Validator(one).iter_errors(json.loads(line))) == []
+
+
+def _closed(schema: Any) -> Any:
+    """With no property beside those that it names."""
+    if isinstance(schema, list):
+        return [_closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: _closed(value) for key, value in schema.items()}
+    return {**made, "additionalProperties": False} if schema.get("type") == "object" else made
+
+
 def test_github_annotations_are_escaped() -> None:
     assert render([PROBLEM], "github") == (
         "::error title=YML002 duplicate-key,file=flows/x.flow.yaml,line=2,endLine=2,col=1,endColumn=5"
         "::key `a, b` is%0Arepeated: 100%25 (remove one)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("severity", "level"), [("error", "error"), ("warning", "warning"), ("info", "notice")]
+)
+def test_github_has_a_level_for_each_severity(severity: str, level: str) -> None:
+    """Paths and names may hold what separates properties; a span over several lines has no end column."""
+    problem = replace(PROBLEM, severity=severity, path="flows/a,b:c%.yaml", span=Span(2, 1, 4, 5), help="")
+    assert render([problem], "github") == (
+        f"::{level} title=YML002 duplicate-key,file=flows/a%2Cb%3Ac%25.yaml,line=2,endLine=4,col=1"
+        "::key `a, b` is%0Arepeated: 100%25"
     )
 
 
