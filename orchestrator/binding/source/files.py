@@ -166,7 +166,7 @@ def _names_bound_in(node: FunctionNode, nodes: Iterable[ast.AST]) -> Iterator[st
 
 def innermost(function: object) -> types.FunctionType | None:
     """The `def` behind partials, methods, objects with `__call__` and decorators that keep `__wrapped__`."""
-    last = list(_layers(function))[-1]
+    *_, last = None, *_layers(function)
     return last if isinstance(last, types.FunctionType) else None
 
 
