@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from orchestrator.definition.model import Path
 from orchestrator.definition.problem import Edit, Span
 from orchestrator.definition.source import Source
+
+_ANCHOR = re.compile(r"(?:^|(?<=[\s\[{,:-]))&(\w+)", re.MULTILINE)
 
 
 def removal(source: Source, path: Path) -> Edit | None:
     """Takes the entry of a mapping or list out; its mapping or list as well where nothing else is in it.
 
-    None where the text does not allow it simply: behind an alias, or on a line that something else shares.
+    None where the text does not allow it simply: behind an alias, with an anchor that an alias needs, or on a
+    line that something else shares.
     """
     parent = path[:-1]
     parts = source.parts(parent)
@@ -19,7 +24,7 @@ def removal(source: Source, path: Path) -> Edit | None:
     if len(parts) == 1:
         return removal(source, parent) if parent else None
     around, own = source.locate(parent).value, entry_span(source, path)
-    if not _is_within(own, around):
+    if not _is_within(own, around) or _is_aliased(source, own):
         return None
     index = parts.index(path[-1])
     before = entry_span(source, (*parent, parts[index - 1])) if index > 0 else None
@@ -77,6 +82,12 @@ def _removal_from_block(source: Source, own: Span, after: Span | None, *, is_ite
     if head == "-" and after is not None:
         return Edit(Span(own.line, own.column, after.line, after.column), "")
     return None
+
+
+def _is_aliased(source: Source, span: Span) -> bool:
+    """An anchor in it may be used elsewhere."""
+    names = _ANCHOR.findall(source.text_at(span))
+    return any(re.search(rf"\*{re.escape(name)}(?!\w)", source.text) for name in names)
 
 
 def _is_within(inner: Span, outer: Span) -> bool:

@@ -85,18 +85,16 @@ def _dead_decisions(facts: Facts, decisions: Sequence[Decision], table: GuardTab
             yield _constant(facts, guard, always, "decision", decision.path)
             continue
         earlier = list(range(index))
-        is_last_word = guard is None and all(decisions[each].when is not None for each in earlier)
+        is_last_word = guard is None and all(table.constant(each) is not True for each in earlier)
         if is_last_word or table.can([index], earlier):
             continue
         by = next((each for each in earlier if not table.can([index], [each])), None)
         shadow = decisions[by] if by is not None else None
-        message = "this decision is never taken: "
-        message += (
-            "an earlier one always holds" if shadow and shadow.when is None else "earlier ones hold first"
-        )
+        is_plain = by is not None and table.constant(by) is True
+        why = "an earlier one always holds" if is_plain else "earlier ones hold first"
         yield facts.problem(
             "GRA003",
-            message,
+            f"this decision is never taken: {why}",
             guard.path if guard is not None else decision.path,
             also=[(shadow.path, "holds whenever this one does")] if shadow is not None else (),
             help="remove it, or move it up",

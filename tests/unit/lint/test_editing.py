@@ -94,6 +94,7 @@ def test_items_of_a_list_and_keys_behind_its_dash(path: Path, after: str) -> Non
     ("text", "path"),
     [
         ("a: &x {b: 1, c: 2}\nd: *x\n", ("d", "b")),
+        ("a: &x {b: 1, c: 2}\nd: *x\n", ("a",)),
         ("a: 1\n", ("b",)),
         ("a: 1\n", ("a",)),
         ("a: 1\n", ()),
