@@ -15,7 +15,7 @@ from orchestrator.graph.cancels import Cancel, cancels
 from orchestrator.graph.counts import Count
 from orchestrator.graph.crowds import Crowds
 from orchestrator.graph.discipline import doubts_of, find_violations
-from orchestrator.graph.lineages import Lineages, Spot
+from orchestrator.graph.lineages import Lineages, Spot, Visit
 from orchestrator.graph.paths import Paths
 from orchestrator.graph.section import Evidence, Place, Section
 from orchestrator.graph.seeding import Held, Seed, most_seeded
@@ -88,6 +88,7 @@ def _section(given: _Given, name: str, usage: Usage, *, is_declared: bool) -> Se
         entries=_places((visit.spot, count) for visit in visits for count in visit.takes),
         members=members,
         held_on_entry=held_on_entry,
+        varying=_varying(visits),
         releases=releases,
         seeds=tuple(Place(seed.step, seed.count.path, seed.count.maximum or 0) for seed in sound),
         findings=findings,
@@ -142,6 +143,15 @@ def _looks_like_tokens(flow: Flow, usage: Usage, crowds: Crowds) -> bool:
     is_blank = all(isinstance(effect.value, Literal) for effect in effects)
     is_read = any(reads_messages(flow.steps[t.step], t.condition.id) for t in usage.takers)
     return is_blank and not is_read and crowds.has({taker.step for taker in usage.takers})
+
+
+def _varying(visits: Iterable[Visit]) -> frozenset[str]:
+    """Branches without a token count too where they are not followed further."""
+    counts: dict[str, set[int]] = {}
+    for visit in visits:
+        for spot in (visit.spot, *(move.target for move in visit.moves)):
+            counts.setdefault(spot.step, set()).add(spot.held)
+    return frozenset(step for step, held in counts.items() if len(held) > 1)
 
 
 def _places(found: Iterable[tuple[Spot, Count]]) -> tuple[Place, ...]:

@@ -67,6 +67,8 @@ class Section:
     """Tokens held while the step executes, by step; only steps that hold one."""
     held_on_entry: Mapping[str, int] = field(default_factory=dict)
     """Tokens held already when the step is entered, before its wait."""
+    varying: frozenset[str] = frozenset()
+    """Steps that are entered with different numbers of tokens, by the way that leads there."""
     releases: tuple[Place, ...] = ()
     seeds: tuple[Place, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -75,7 +77,12 @@ class Section:
     @property
     def is_conserved(self) -> bool:
         """For any number of branches, unread tokens and held ones are together what was seeded."""
-        return not self.findings and not self.doubts and self.seeded is not None
+        return self.is_countable and not self.findings and not self.doubts and self.seeded is not None
+
+    @property
+    def is_countable(self) -> bool:
+        """Whether a step says how many tokens its execution holds; what is wrong may make that differ."""
+        return not self.varying or bool(self.findings)
 
     @property
     def is_exclusive(self) -> bool:

@@ -57,8 +57,9 @@ class Analysis:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """Channels that are certain to carry tokens."""
-        return tuple(each for each in sections(self.flow) if each.evidence is not Evidence.WEAK)
+        """Channels that are certain to carry tokens, if it can be told who holds how many."""
+        found = (each for each in sections(self.flow) if each.evidence is not Evidence.WEAK)
+        return tuple(each for each in found if each.is_countable)
 
     @cached_property
     def is_open_ended(self) -> bool:
@@ -160,10 +161,10 @@ class Analysis:
         """Tokens that executions hold: what their wait took, and what they came with."""
         total = 0
         for place, count in self.active(state):
-            if place.phase is Phase.EXECUTE:
-                total += count * section.members.get(place.step, 0)
-            else:
-                total += count * section.held_on_entry.get(place.step, 0)
+            held = section.held_on_entry.get(place.step, 0)
+            if place.phase is Phase.EXECUTE:  # another condition than the token's may have ended the wait
+                held += place.taken.get((section.channel, None), 0)
+            total += count * held
         return total
 
     def is_seeded(self, state: State, section: Section) -> bool:
