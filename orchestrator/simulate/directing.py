@@ -101,6 +101,8 @@ class Director(Calls):
         except (OrchestratorError, Runaway) as error:
             raise Mishap(str(error), self._slots) from None
         self._check_end()
+        if simulated.run.status is not Status.RUNNING or self._environment.agenda.next_at() is None:
+            until = None
         return Take(simulated, input, has_input, self._delay, self._calls, self._acts, self._children, until)
 
     @property

@@ -26,7 +26,7 @@ def check_deadlock(analysis: Analysis) -> Iterator[PropertyReport]:
         yield violated(
             "deadlock",
             "VER001",
-            f"deadlock: {_listed(steps)} {verb} for what nobody can send",
+            f"{_listed(steps)} {verb} for what nobody can send",
             found.stuck[0].path if found.stuck else analysis.flow.steps[steps[0]].path,
             found,
             also=tuple((stuck.path, stuck.reason) for stuck in found.stuck[1:4]),
