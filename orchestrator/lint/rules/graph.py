@@ -21,6 +21,7 @@ from orchestrator.definition.problem import Edit, Fix, Problem
 from orchestrator.graph.labels import OUTCOME_NAMES
 from orchestrator.graph.paths import CLOSING, decisions_of, has_outcome, movements_from, reach
 from orchestrator.graph.query import elements_of, movements_of, with_otherwise
+from orchestrator.graph.subjects import takes_exactly_one
 from orchestrator.lint.editing import removal
 from orchestrator.lint.facts import Facts
 from orchestrator.lint.rules import Rule
@@ -256,15 +257,19 @@ def find_reentered_start(facts: Facts) -> Iterator[Problem]:
 
 
 def _seeds(facts: Facts, start: Step) -> Iterator[tuple[str, Path]]:
-    """Channels that the start step publishes to, other steps too, and some other step waits on."""
+    """Channels that the start step publishes to, and that a step which takes a message gives one back to."""
     for channel, use in facts.uses.channels.items():
         own = [each.path for each in use.publishers if each.path[:2] == start.path]
-        others = [
-            each for each in use.publishers if each.path[:1] == ("steps",) and each.path[:2] != start.path
-        ]
-        waits = {waiting.step.name for waiting in use.waits}
-        if own and others and waits and start.name not in waits:
+        publishers = {each.path[1] for each in use.publishers if each.path[:1] == ("steps",)}
+        takers = [each.step.name for each in use.waits if takes_exactly_one(each.condition)]
+        if own and start.name not in takers and publishers & _after(facts, takers, start.name):
             yield channel, own[0]
+
+
+def _after(facts: Facts, names: list[str], but: str) -> frozenset[str]:
+    """Those steps and what follows them, not by way of one."""
+    edges = {name: [to for to in targets if to != but] for name, targets in facts.paths.edges.items()}
+    return reach(edges, [name for name in names if name != but])
 
 
 # --- GRA011 -------------------------------------------------------------------------------------------------

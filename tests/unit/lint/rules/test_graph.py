@@ -223,3 +223,16 @@ def test_a_failure_route_to_it_counts() -> None:
 def test_a_work_item_that_only_the_start_step_makes_is_no_seed() -> None:
     text = reentered("decide: [{when: result == 1, go_to: A}, {graceful_complete: }]", other="")
     assert found(text, "GRA012") == []
+
+
+def test_a_stream_that_the_start_step_and_others_feed_is_no_seed() -> None:
+    text = """\
+        flow: F
+        channels: {record: string}
+        start: Read
+        steps:
+          Read: {execute: read, publish: {record: r}, decide: [{when: result, go_to: Read}, {go_to: End}]}
+          End: {publish: {record: last}, go_to: Write}
+          Write: {wait_for: {until: {channel: record}}, execute: write, graceful_complete: }
+        """
+    assert found(text, "GRA012") == []
