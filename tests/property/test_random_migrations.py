@@ -28,6 +28,8 @@ from tests.support.versions import build, two_versions
 ACTS = ("settle", "settle", "settle", "work", "work", "fail", "signal", "signal", "more", "again", "time")
 ACTIONS = st.lists(st.tuples(st.sampled_from(ACTS), st.integers(0, 3)), max_size=16)
 ROUNDS = 40
+RENAMED = ("step:Part=Share", "step:Share=Part")
+"""That another step could take the place of one does not make it the same step."""
 
 
 def started(flow: Flow, actions: list[tuple[str, int]]) -> Play:
@@ -107,7 +109,8 @@ def mapped(old: Flow, new: Flow, play: Play, leased: set[str]) -> Comparison:
     case = Comparison(old, new)
     for _ in range(6):
         advised = [each.mapping for each in check_run(case, play.run, leased) if each.mapping is not None]
-        more = dict.fromkeys(text for mapping in advised for text in mapping.split(" --map "))
+        texts = (text for mapping in advised for text in mapping.split(" --map "))
+        more = dict.fromkeys(text for text in texts if text in RENAMED or not text.startswith("step:"))
         if not more.keys() - given.keys():
             break
         given |= more
@@ -130,7 +133,7 @@ def test_a_run_that_fits_goes_on_to_its_end_as_one_of_the_new_version_would(
     assume(old is not None and new is not None and finished(Play(new)).status is Status.COMPLETED)
     assert old is not None and new is not None
     play = started(old, actions)
-    assume(play.run.closed_at is None)
+    assume(play.run.closed_at is None and finished(started(old, actions)).status is Status.COMPLETED)
     leased = at_work(play, number)
     case = mapped(old, new, play, leased)
     if check_run(case, play.run, leased):

@@ -142,7 +142,7 @@ def _part(o: Options) -> list[str]:
 
 def _part_decision(o: Options, wait: str) -> list[str]:
     value = "${input}"
-    if o["part_reads"] == "message" and "signal" in wait:
+    if o["part_reads"] == "message" and "signal" in wait and "at_most" not in wait:
         value = "${wait.signal.message}"
     if o["part_reads"] == "fired" and "late" in wait:
         value = "${wait.late.fired ? 1 : 0}"

@@ -142,14 +142,23 @@ class Outlook:
         is_alone = all(isinstance(c, ChannelCondition) and c.channel in internal for c in wait.conditions)
         return frozenset(internal) if is_alone else frozenset()
 
-    def published(self, step: str) -> frozenset[str]:
-        """Channels that may get messages from here on: by steps ahead, or by an RPC."""
-        found: set[str] = set()
-        for name in self.after(step):
-            found |= _published(self.flow.steps[name])
-        for rpc in self.flow.rpcs.values():
-            found |= _published_by(rpc.handler, rpc.decisions)
-        return frozenset(found)
+    def supplies(self, channel: str, step: str, *, is_past_wait: bool) -> bool:
+        """Whether a message may come from `step` or one ahead that is reached without having one first."""
+        if any(channel in _published_by(rpc.handler, rpc.decisions) for rpc in self.flow.rpcs.values()):
+            return True
+        seen, stack = set(), [(step, is_past_wait)]
+        while stack:
+            name, is_past = stack.pop()
+            wait = self.flow.steps[name].wait_for
+            if wait is not None and not is_past and channel in _published_by_wait(wait):
+                return True
+            if (name, is_past) in seen or (wait and not is_past and channel in self._indispensable(wait)):
+                continue
+            seen.add((name, is_past))
+            if channel in _published(self.flow.steps[name]):
+                return True
+            stack += [(way.target, False) for way in self.ways[name]]
+        return False
 
     def _solve(
         self,
@@ -188,11 +197,12 @@ def _effects(step: Step) -> Iterator[SetAttribute | Publish | Report]:
 
 
 def _published(step: Step) -> frozenset[str]:
-    found = _published_by(step.execute, step.decisions)
-    if step.wait_for is not None:
-        found |= _published_by(step.wait_for.handler, ())
-        found |= {effect.channel for effect in step.wait_for.effects if isinstance(effect, Publish)}
-    return found
+    return _published_by(step.execute, step.decisions)
+
+
+def _published_by_wait(wait: WaitFor) -> frozenset[str]:
+    effects = {effect.channel for effect in wait.effects if isinstance(effect, Publish)}
+    return _published_by(wait.handler, ()) | effects
 
 
 def _published_by(handler: Handler | None, decisions: tuple[Decision, ...]) -> frozenset[str]:

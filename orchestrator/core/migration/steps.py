@@ -162,18 +162,30 @@ def _check_supply(case: Comparison, stand: Stand, target: Step, run: Run | None)
     before = case.old_outlook.starved(stand.step, is_past_wait=False)
     wanted = case.new_outlook.starved(target.name, is_past_wait=is_past)
     wanted -= frozenset(map(case.renaming.channel, before))
-    supply = set(case.new_outlook.published(target.name))
-    if run is not None:
-        supply |= {case.renaming.channel(channel) for channel, _ in run.queues}
-        for execution in run.executions.values():
-            other = case.target(execution.step) if execution.step != TIMEOUT_STEP else None
-            if other is not None:
-                supply |= case.new_outlook.published(other.name)
-    for channel in sorted(wanted - supply):
-        yield Obstacle(
-            stand.place,
-            f"a step ahead waits on channel {channel}, to which only steps before this one publish",
-        )
+    for channel in sorted(wanted):
+        if not _is_supplied(case, channel, stand, target, run):
+            yield Obstacle(
+                stand.place,
+                f"a step ahead waits on channel {channel}, to which only steps before this one publish",
+            )
+
+
+def _is_supplied(case: Comparison, channel: str, stand: Stand, target: Step, run: Run | None) -> bool:
+    """By steps ahead, by what lies there unread, or by what else is active in the run."""
+    is_past = stand.phase is not Phase.WAIT_FOR
+    outlook = case.new_outlook
+    if outlook.supplies(channel, target.name, is_past_wait=is_past):
+        return True
+    if run is None:
+        return False
+    if any(case.renaming.channel(name) == channel for name, _ in run.queues):
+        return True
+    others = ((case.target(e.step), e) for e in run.executions.values() if e.step != TIMEOUT_STEP)
+    return any(
+        other is not None
+        and outlook.supplies(channel, other.name, is_past_wait=e.phase is not Phase.WAIT_FOR)
+        for other, e in others
+    )
 
 
 def _check_deadline(case: Comparison, stand: Stand, target: Step | None) -> Iterator[Obstacle]:
