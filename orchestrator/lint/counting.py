@@ -13,6 +13,7 @@ from orchestrator.definition.model import (
     GoToMany,
     Movement,
     Step,
+    TimerCondition,
 )
 from orchestrator.definition.values import Literal, Value
 from orchestrator.graph.counts import size_of_list
@@ -35,7 +36,7 @@ class CountingWait:
     branches: tuple[Movement, ...]
     """Movements from which the channel can be published."""
     is_only_way: bool
-    """Nothing else ends the wait."""
+    """Nothing else ends the wait, no timer either."""
 
 
 def counting_waits(flow: Flow, usages: dict[str, Usage], paths: Paths) -> Iterator[CountingWait]:
@@ -69,7 +70,11 @@ def _counting_conditions(step: Step) -> Iterator[tuple[ChannelCondition, bool]]:
         ):
             continue
         if condition.exactly is not None and not _is_one(condition.exactly):
-            yield condition, wait.combinator is not Combinator.ANY_OF or len(wait.conditions) == 1
+            others = [other for other in wait.conditions if other is not condition]
+            if wait.combinator is not Combinator.ANY_OF:
+                yield condition, True
+            elif all(isinstance(other, TimerCondition) for other in others):
+                yield condition, not others  # of others a branch may publish to one instead
 
 
 def _is_one(count: Value) -> bool:

@@ -306,6 +306,13 @@ def test_a_counting_wait_with_a_timer_beside_does_not_wait_for_ever() -> None:
     assert [problem.severity for problem in found(count(work=LEAVES, wait=wait), "JON004")] == ["warning"]
 
 
+def test_a_branch_may_end_the_wait_by_another_channel_instead() -> None:
+    wait = '{any_of: [{channel: done, for: "${input}"}, {channel: failed}]}'
+    work = LEAVES.replace("      - dead_end: true", "      - {publish: {failed: work}, dead_end: true}")
+    text = count(work=work, wait=wait).replace("{done: string}", "{done: string, failed: string}")
+    assert found(text, "JON") == []
+
+
 def test_a_branch_that_publishes_twice() -> None:
     steps = "  More: {publish: {done: more}, dead_end: true}\n"
     text = count(work="{input: string, publish: {done: work}, go_to: More}", rest=steps)
