@@ -339,11 +339,11 @@ class ScriptedHandler:
 
 def stand_in(name: str, child: ScriptedChild) -> Flow:
     """A flow that ends as a rehearsal says that children of this type do."""
-    after = f"{child.takes.total_seconds():g}s"
+    after = f"{child.takes.total_seconds():f}s"
     end: dict[str, Any] = {"wait_for": {"until": {"timer": after}}} if child.takes else {}
     document: dict[str, Any] = {"flow": name, "input": "any", "start": "End", "steps": {"End": end}}
-    if child.status == Status.COMPLETED and len(child.outputs) == 1:
-        end["graceful_complete"] = child.outputs[0]
+    if child.status == Status.COMPLETED and len(child.outputs) < 2:
+        end["graceful_complete"] = child.outputs[0] if child.outputs else None
     elif child.status == Status.FAILED:
         end["force_fail"] = str((child.error or {}).get("message", "scripted"))
     else:
