@@ -151,10 +151,10 @@ Colours appear on terminals only, and never when `NO_COLOR` is set.
 | exit code | |
 |---|---|
 | 0 | all is well |
-| 1 | the thing asked about is not well (problems found, a run that did not complete) |
+| 1 | the thing asked about is not well (problems found, a violated property, a run that did not complete) |
 | 1 | or the request was refused: rejected, handler_failed, invalid_value, not_external, channel_full, … |
 | 2 | usage, or a confirmation is missing |
-| 3 | cannot decide: the wait timed out, or nothing here can move the run |
+| 3 | cannot decide: a search came to its bound, the wait timed out, or nothing here can move the run |
 | 4 | no such run, step execution or name, or the run is closed |
 | 5 | already started |
 | 70 | internal error |

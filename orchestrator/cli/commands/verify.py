@@ -73,7 +73,7 @@ def verify(
     fail_on: FailOn = Severity.WARNING,
     strict: Strict = False,
 ) -> int:
-    """Search all that can happen: exit 0 nothing violated, 1 violated, 2 usage, 3 not decided."""
+    """Search every state: exit 0 sound, 1 violated, 3 not decided."""
     from orchestrator.cli.lint_settings import resolve_lint_settings
     from orchestrator.cli.verifying import verify_paths
     from orchestrator.lint.selection import select_problems
