@@ -84,6 +84,8 @@ def _check(text: str, kind: str, before: str, after: str, old: Flow, new: Flow) 
         if before in _declared(kind, new):
             raise UsageError(f"--map: `{text}`: NEW has the {kind} {before}; only what is gone is dropped")
         return
+    if after == DROPPED:
+        raise UsageError(f"--map: `{text}`: a {kind} cannot be dropped; say which of NEW takes its place")
     _demand(text, kind, after, _declared(kind, new), "NEW")
     if kind != "step" and after in _declared(kind, old) and after != before:
         raise UsageError(f"--map: `{text}`: OLD has a {kind} {after} as well; two cannot become one")
