@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -105,6 +106,17 @@ class Parsed:
     root: Node
     text: str
     unknown: list[str] = field(default_factory=list)
+
+
+def reads_in(node: Node) -> Iterator[Read]:
+    """All reads inside, as often as they stand there."""
+    pending: list[Node] = [node]
+    while pending:
+        part = pending.pop()
+        if part.__class__ is Read:
+            yield part
+        else:
+            pending += children(part)
 
 
 def reads_of(node: Node) -> list[Read]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestrator.definition.cel import EvaluationFailed, Program
 from orchestrator.definition.cel_library import text_of
-from orchestrator.definition.cel_tree import Call, Const, Entry, ListNode, MapNode, Node
+from orchestrator.definition.cel_tree import Call, Const, Entry, ListNode, MapNode, Node, reads_in
 from orchestrator.definition.kinds import STRING, Kind, join_all, kind_of_value, schema_of
 from orchestrator.definition.lifting import Typed, lift, node_of
 from orchestrator.definition.model import Json, Path
@@ -153,7 +153,7 @@ class Expression(Value):
     @property
     def reads(self) -> frozenset[ReadPath]:
         if self._reads is None:
-            self._reads = frozenset(_static(read.path, read.member) for read in self._program.reads)
+            self._reads = frozenset(_static(read.path, read.member) for read in reads_in(self._node))
         return self._reads
 
     @property

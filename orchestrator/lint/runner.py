@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -76,10 +78,11 @@ class Looked:
 
 def _look(file: Path, *, survey: Survey | None) -> Looked:
     """One file by itself."""
-    flow, found, text = _read(file)
+    with _uncollected():
+        flow, found, text = _read(file)
+        found = found if flow is None else [*found, *check_flow(flow)]
     path, declared = shown_path(file), None
     if flow is not None:
-        found = [*found, *check_flow(flow)]
         if survey is not None:
             found += survey.check(flow)
         assert flow.source is not None
@@ -95,6 +98,18 @@ def _twin_problems(declared: Declared, before: dict[str, Declared]) -> list[Prob
         return []
     found = twin_problem(declared.name, declared.path, declared.span, twin.path, twin.span)
     return suppress([found], declared.text, declared.path, unchecked=CODES)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """A definition is a tree, freed as it is let go: looking for cycles while it grows finds none."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def lint_text(text: str, path: str = STDIN, survey: Survey | None = None) -> list[Problem]:
