@@ -38,9 +38,10 @@ def sections(flow: Flow, crowds: Crowds | None = None) -> tuple[Section, ...]:
 
 
 def _may_be_tokens(channel: Channel, usage: Usage) -> bool:
-    """Cheap: the messages come from inside, and each is taken alone."""
+    """Cheap: the messages come from inside, some are taken one by one, and how many is always known."""
     is_plain = not channel.is_external and not channel.is_map and channel.delivery is Delivery.QUEUED
-    return is_plain and all(taker.takes_one for taker in usage.takers)
+    counts = [taker.count for taker in usage.takers]
+    return is_plain and 1 in counts and all(counts)
 
 
 def _can_come_back(usage: Usage, crowds: Crowds) -> bool:

@@ -26,10 +26,18 @@ class Taker:
     @property
     def takes_one(self) -> bool:
         """`for: 1`, written or not."""
+        return self.count == 1
+
+    @property
+    def count(self) -> int | None:
+        """How many messages it takes when it wins; None: not known, or different each time."""
         c = self.condition
         if c.at_least is not None or c.at_most is not None or c.for_each is not None:
-            return False
-        return c.exactly is None or (isinstance(c.exactly, Literal) and c.exactly.value == 1)
+            return None
+        if c.exactly is None:
+            return 1
+        is_known = isinstance(c.exactly, Literal) and type(c.exactly.value) is int
+        return c.exactly.value if isinstance(c.exactly, Literal) and is_known else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,6 +188,22 @@ def test_taking_two_at_once_is_no_mistake() -> None:
     assert section_of(text).is_conserved
 
 
+def test_one_who_takes_all_tokens_keeps_all_others_out() -> None:
+    begin = """
+    publish: [{channel: slot, value: null, for_each: "${range(2)}"}]
+    go_to_many: [Enter, Enter, Alone]
+    """
+    alone = """
+    Alone:
+      wait_for: {until: {channel: slot, for: 2}}
+      publish: [{channel: slot, value: null, for_each: "${range(2)}"}]
+      dead_end: true
+    """
+    text = begun(begin, workers(WORKING, alone))
+    assert section_of(text).is_conserved
+    assert codes(text.replace('range(2)}"}]\n    dead_end', 'range(1)}"}]\n    dead_end')) == ["TOK002"]
+
+
 def test_two_branches_that_could_both_give_the_token_back() -> None:
     steps = """
     Left: {publish: {slot: null}, dead_end: true}
