@@ -54,4 +54,4 @@ class Check:
 
     @property
     def _linting(self) -> Linting:
-        return Linting(self.paths, self.settings, has_handlers=self.has_handlers)
+        return Linting(self.paths, self.settings, has_handlers=self.has_handlers, has_verifier=True)

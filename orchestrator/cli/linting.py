@@ -32,6 +32,8 @@ class Linting:
     paths: Sequence[str]
     settings: LintSettings
     has_handlers: bool = False
+    has_verifier: bool = False
+    """The verifier's problems are among those to select."""
     text: str | None = None
     sources: dict[str, Source] = field(default_factory=dict)
 
@@ -84,7 +86,7 @@ class Linting:
         return [shown_path(file) for file in listed_files(self.paths)]
 
     def _compare(self, problems: Sequence[Problem], path: str) -> list[Problem]:
-        unchecked = not_looked_for(has_handlers=self.has_handlers)
+        unchecked = not_looked_for(has_handlers=self.has_handlers, has_verifier=self.has_verifier)
         compared = read_baseline(path).compare(
             problems, self.files, unchecked=unchecked, sources=self.sources
         )

@@ -22,6 +22,7 @@ _OF_CODE = {
     **dict.fromkeys(("REF005", "REF022"), ("rehearsal",)),
     **dict.fromkeys(("REF004", "DAT008"), ("handlers",)),
     **dict.fromkeys(("YML003", "YML007"), ("rule",)),
+    **dict.fromkeys(("TOK002", "TOK003", "TOK007"), ("rule", "verifier")),
 }
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from docs.rule_examples import laid_out, look_at
+from orchestrator import verify
 from orchestrator.definition.codes import CODES
 from orchestrator.definition.explanations import Example, explain, find_code
 from orchestrator.definition.finders import FINDERS, finders
@@ -54,6 +58,15 @@ def test_every_code_says_why_it_matters_and_what_to_do(code: str) -> None:
     assert len(about.why) > 10
     assert len(about.fix) > 3
     assert (about.bad is None) == (about.good is None) == (code in WITHOUT_EXAMPLE)
+
+
+def test_whatever_the_verifier_reports_is_said_to_be_found_by_it() -> None:
+    """Or `lint` alone would call a suppression of it unused."""
+    package = Path(verify.__file__).parent
+    text = "".join(file.read_text(encoding="utf-8") for file in package.rglob("*.py"))
+    reported = set(re.findall(r'"([A-Z]{3}[0-9]{3})"', text))
+    assert len(reported) > 10
+    assert {code for code in reported if "verifier" not in finders(code)} == set()
 
 
 @pytest.mark.parametrize("code", CODES)
