@@ -41,8 +41,14 @@ class Facts:
         severity: str | None = None,
         confidence: str | None = None,
     ) -> Problem:
-        """At the value of `path` (or its key); `also`: further places with what to say there."""
-        spans = tuple(LabelledSpan(self.source.path, self.span(place), label) for place, label in also)
+        """At the value of `path` (or its key); `also`: further places with what to say there.
+
+        Of a declaration (`("steps", "Pack")`) those show the name, not all that is declared.
+        """
+        spans = tuple(
+            LabelledSpan(self.source.path, self.span(place, is_key=_is_declaration(place)), label)
+            for place, label in also
+        )
         return self.text_problem(
             code,
             message,
@@ -120,3 +126,10 @@ class Facts:
     @cached_property
     def rounds(self) -> Rounds:
         return Rounds(self.flow, self.crowds)
+
+
+_DECLARATIONS = frozenset({"attributes", "channels", "joins", "rpcs", "steps", "types"})
+
+
+def _is_declaration(path: Path) -> bool:
+    return len(path) == 2 and path[0] in _DECLARATIONS
