@@ -92,7 +92,7 @@ def _changes_text(difference: Difference) -> Iterator[str]:
         )
         return
     rows = [(_lines(change), f"{_SIGNS[change.kind]} {_told(change)}") for change in difference.changes]
-    width = max(len(lines) for lines, _ in rows)
+    width = max(len("lines"), *(len(lines) for lines, _ in rows))
     yield f"{'lines'.rjust(width)}  changes"
     for lines, text in rows:
         yield f"{lines.rjust(width)}  {text}"
@@ -115,9 +115,13 @@ def _places_text(difference: Difference) -> Iterator[str]:
     troubled = [each for each in difference.places if each.verdict is not Verdict.COMPATIBLE]
     well = [each for each in difference.places if each.verdict is Verdict.COMPATIBLE]
     yield "where a run may be"
+    alike: dict[tuple[object, ...], list[PlaceVerdict]] = {}
     for each in troubled:
-        yield f"  {each.place}: {_WORDS[each.verdict]}{_counts(each)}"
-        yield from _reasons(each.obstacles)
+        alike.setdefault(tuple((o.reason, o.mapping) for o in each.obstacles), []).append(each)
+    for places in alike.values():
+        verdict = worst(each.verdict for each in places)
+        yield f"  {'; '.join(_grouped(places))}: {_WORDS[verdict]}"
+        yield from _reasons(places[0].obstacles)
     if well:
         yield "  compatible"
         yield from (f"    {line}" for line in _grouped(well))
@@ -130,16 +134,14 @@ def _grouped(places: Sequence[PlaceVerdict]) -> Iterator[str]:
         subject, slash, phase = each.place.partition("/")
         lines.setdefault(subject if slash else "", []).append(f"{phase if slash else subject}{_counts(each)}")
     for subject, said in lines.items():
-        yield f"{subject}: {', '.join(said)}" if subject else ", ".join(said)
+        yield f"{subject} ({', '.join(said)})" if subject else ", ".join(said)
 
 
 def _counts(each: PlaceVerdict) -> str:
-    if each.run_count is None:
+    if not each.run_count:
         return ""
-    runs = f"{each.run_count} live run{'' if each.run_count == 1 else 's'}"
-    return (
-        f" ({runs}, {each.stuck_count} stuck)" if each.stuck_count else f" ({runs})" if each.run_count else ""
-    )
+    stuck = f", {each.stuck_count} stuck" if each.stuck_count else ""
+    return f" [{each.run_count} live run{'' if each.run_count == 1 else 's'}{stuck}]"
 
 
 def _reasons(obstacles: Sequence[Obstacle]) -> Iterator[str]:

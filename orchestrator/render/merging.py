@@ -100,21 +100,27 @@ def _merge_card(before: Card, after: Card, ports: Ports) -> Card:
             }
             rows += after.rows[k:m]
             continue
-        gone, come = before.rows[i:j], after.rows[k:m]
-        if [row.kind for row in gone] == [row.kind for row in come] == ["title"]:
-            ports[before.ref, gone[0].port] = come[0].port
-            rows.append(_merge_title(gone[0], come[0]))
-            continue
-        for row in gone:
-            ports[before.ref, row.port] = f"x{row.port}"
-            rows.append(replace(row, tone=REMOVED, port=f"x{row.port}", ref="", is_final=False))
-        rows += [replace(row, tone=ADDED) for row in come]
+        rows += _merge_rows(before.ref, before.rows[i:j], after.rows[k:m], ports)
     is_same = all(row.tone not in (ADDED, REMOVED, CHANGED) for row in rows)
     return replace(after, rows=tuple(rows), state="" if is_same else CHANGED)
 
 
+def _merge_rows(ref: str, gone: Sequence[Row], come: Sequence[Row], ports: Ports) -> list[Row]:
+    """What stands in the place of what; a card has one title."""
+    old, new = ([row.kind for row in rows] for rows in (gone, come))
+    if "title" in old and "title" in new:
+        i, k = old.index("title"), new.index("title")
+        ports[ref, gone[i].port] = come[k].port
+        above = _merge_rows(ref, gone[:i], come[:k], ports)
+        below = _merge_rows(ref, gone[i + 1 :], come[k + 1 :], ports)
+        return [*above, _merge_title(gone[i], come[k]), *below]
+    ports |= {(ref, row.port): f"x{row.port}" for row in gone}
+    removed = [replace(row, tone=REMOVED, port=f"x{row.port}", ref="", is_final=False) for row in gone]
+    return [*removed, *(replace(row, tone=ADDED) for row in come)]
+
+
 def _merge_title(before: Row, after: Row) -> Row:
-    """A card has one title: lines that are gone stand among the others, in red."""
+    """Lines that are gone stand among the others, in red."""
     matcher = SequenceMatcher(None, [e.text for e in before.entries], [e.text for e in after.entries], False)
     entries: list[Entry] = []
     for kind, i, j, k, m in matcher.get_opcodes():
