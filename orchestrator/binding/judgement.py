@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from orchestrator.binding.context import Context
 from orchestrator.binding.loading import judge_reading
-from orchestrator.binding.method import Method, MethodKind
+from orchestrator.binding.method import Method
 from orchestrator.binding.mistakes import hint
+from orchestrator.binding.misuse import judge_place, judge_value
 from orchestrator.binding.source.deeds import Act, Deed
 from orchestrator.binding.verdict import Verdict
 from orchestrator.definition.model import May, MayRange
@@ -21,8 +22,9 @@ _MEMBERS = frozenset(name for name in dir(Context) if not name.startswith("_"))
 
 def judge(method: Method, deed: Deed) -> Verdict | None:
     """None: it is allowed there, or nobody knows what it names."""
-    if deed.name is None:
-        return None
+    misplaced = judge_place(method, deed)
+    if misplaced is not None or deed.name is None or deed.act is Act.SET_LOCAL:
+        return misplaced
     if deed.act is Act.MEMBER:
         return _judge_member(deed.name)
     if deed.act is Act.READ_WAIT:
@@ -41,7 +43,7 @@ def judge(method: Method, deed: Deed) -> Verdict | None:
         return Verdict(LOST_CHANGE, f"changes a copy of `{deed.name}`, and the change is lost", help)
     verb = _MAY.get(deed.act)
     if verb is None or deed.name in allowed(method, verb):
-        return None
+        return judge_value(method, deed)
     help = f"declare `may: {{{verb}: [{deed.name}]}}` beside the handler, or do it in a decision"
     text = f"{_VERBS[deed.act]} `{deed.name}`, which `may` of {method.owner} does not allow"
     return Verdict(UNDECLARED, text, help)
@@ -107,9 +109,6 @@ def _judge_member(name: str) -> Verdict | None:
 
 
 def _judge_wait(method: Method, name: str) -> Verdict | None:
-    """In a wait_for handler the wait is still to come; elsewhere its conditions are known."""
-    if method.kind is not MethodKind.EXECUTE:
-        return None
     wait_for = method.flow.steps[method.name].wait_for
     known = [condition.id for condition in wait_for.conditions] if wait_for is not None else []
     if name in known or name in ("get", "keys", "items", "values"):

@@ -61,7 +61,7 @@ class Bindings:
             if key in self._handlers:
                 return self._handlers[key]
         kind, name = keys[0]
-        about = "".join(f"; {problem.message}" for problem in self._problems)
+        about = "".join(f"; {problem.message} ({problem.help})" for problem in self._problems)
         raise DefinitionInvalid(f"no handler is bound for the {kind} of {name}{about}")
 
     def _bind(self, method: Method) -> None:

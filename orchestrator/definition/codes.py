@@ -444,6 +444,20 @@ CODES: dict[str, Code] = {
         "heuristic",
         found_by=("handlers",),
     ),
+    "DAT013": Code(
+        "not-in-this-handler",
+        "A handler uses what its place does not have: a wait, locals, heartbeats, a connection.",
+        "error",
+        "heuristic",
+        found_by=("handlers",),
+    ),
+    "DAT014": Code(
+        "value-of-wrong-type",
+        "A handler writes or publishes a literal that the declared type does not take, or leaves out a key.",
+        "error",
+        "heuristic",
+        found_by=("handlers",),
+    ),
     "ENG001": Code(
         "not-executable-yet", "The language has it, this release's engine does not execute it yet.", "info"
     ),

@@ -52,3 +52,29 @@ def codes(problems: list[Problem]) -> list[str]:
 def one(problems: list[Problem]) -> Problem:
     assert len(problems) == 1, [problem.concise() for problem in problems]
     return problems[0]
+
+
+FLOW_TEXT = """\
+flow: Shop
+handlers: surveyed_shop
+channels: {token: integer, lane: {type: integer, map: true}}
+attributes: {total: integer, names: list of string, progress: {type: integer, map: true}}
+start: Pay
+steps:
+  Pay:
+    wait_for: {any_of: [{channel: token}, {timer: 1h, id: late}]}
+    execute: EXECUTE
+    go_to: End
+  End:
+    graceful_complete: done
+"""
+
+
+def flow(execute: str = "pay") -> str:
+    """With a step `Pay`, whose `execute` is given."""
+    return FLOW_TEXT.replace("EXECUTE", execute)
+
+
+def handler(*lines: str) -> str:
+    """`pay`, whose body is given."""
+    return "\n".join(["def pay(ctx):", *(f"    {line}" for line in lines), ""])

@@ -22,6 +22,7 @@ class Act(StrEnum):
     READ_CHANNEL = "look at"
     READ_MESSAGES = "read messages"
     READ_WAIT = "read the wait"
+    SET_LOCAL = "set a local"
     HEARTBEAT = "heartbeat"
     ASK_CANCELLED = "cancelled"
     MEMBER = "member"
@@ -35,6 +36,10 @@ class Deed:
     """Of the channel, attribute, step, condition or member; None: known only when it runs."""
     file: PythonFile
     node: ast.AST
+    value: ast.expr | None = None
+    """What is written or published, where it stands there by itself."""
+    has_key: bool | None = None
+    """Of a publish: whether a key is given; None where that cannot be told."""
 
 
 @dataclass
@@ -108,6 +113,10 @@ class _Reader:
         name = member.attr
         if name in _CONTAINERS:
             self._read_container(_CONTAINERS[name], member)
+        elif name == "local":
+            item = self._parent(member)
+            if isinstance(item, ast.Subscript) and isinstance(item.ctx, ast.Store | ast.Del):
+                self._add(Act.SET_LOCAL, self._source.literal(item.slice), item)
         elif name == "cancelled":
             self._add(Act.ASK_CANCELLED, None, member)
         elif name in _CALLS or name == "heartbeat":
@@ -121,7 +130,12 @@ class _Reader:
             self._add(Act.HEARTBEAT, None, member)  # also where it is handed on: `every(10, ctx.heartbeat)`
         elif isinstance(call, ast.Call) and call.func is member:
             act, keyword = _CALLS[name]
-            self._add(act, self._source.literal(_argument(call, keyword)), call)
+            target = self._source.literal(_argument(call, 0, keyword))
+            if act is Act.PUBLISH and _is_spelt_out(call):
+                value = _argument(call, 1, "value") or ast.Constant(None)
+                self._add(act, target, call, value, has_key=_argument(call, 2, "key") is not None)
+            else:
+                self._add(act, target, call)
         else:
             self._deeds.is_whole = False
 
@@ -144,13 +158,21 @@ class _Reader:
         name = self._source.literal(item.slice)
         if read is Act.READ_ATTRIBUTE:
             act = Act.SET if isinstance(item.ctx, ast.Store | ast.Del) else self._change_of(item) or read
-            self._add(act, name, item)
+            written = item if act is Act.SET else self._parent(item)
+            self._add(act, name, item, self._assigned(written) if act is not read else None)
             if act is read and self._are_entries_read(item):
                 self._add(Act.READ_ENTRIES, name, item)
         else:
             self._add(read, name, item)
             if read is Act.READ_CHANNEL and self._are_messages_read(item):
                 self._add(Act.READ_MESSAGES, name, item)
+
+    def _assigned(self, target: ast.AST | None) -> ast.expr | None:
+        """The value of `target = value`."""
+        statement = self._parent(target) if target is not None else None
+        if isinstance(statement, ast.Assign) and target in statement.targets:
+            return statement.value
+        return statement.value if isinstance(statement, ast.AnnAssign) else None
 
     def _are_entries_read(self, item: ast.Subscript) -> bool:
         """`[key]`, `.get(key)`, `.items()`, `key in …`, `for key in …`, `len(…)`."""
@@ -222,8 +244,16 @@ class _Reader:
     def _parent(self, node: ast.AST) -> ast.AST | None:
         return self._source.parents.get(node)
 
-    def _add(self, act: Act, name: str | None, node: ast.AST) -> None:
-        self._deeds.found.append(Deed(act, name, self._source.file, node))
+    def _add(
+        self,
+        act: Act,
+        name: str | None,
+        node: ast.AST,
+        value: ast.expr | None = None,
+        *,
+        has_key: bool | None = None,
+    ) -> None:
+        self._deeds.found.append(Deed(act, name, self._source.file, node, value, has_key))
 
 
 def callee_of(source: FunctionSource, call: ast.Call, files: PythonFiles) -> FunctionSource | None:
@@ -249,8 +279,14 @@ def _parameter(callee: FunctionSource, argument: int | str | None) -> str | None
     return argument if argument in names else None
 
 
-def _argument(call: ast.Call, keyword: str) -> ast.expr | None:
-    """The first argument, however it is given."""
-    if call.args:
-        return call.args[0]
+def _is_spelt_out(call: ast.Call) -> bool:
+    """No `*args` and no `**options`."""
+    is_starred = any(isinstance(each, ast.Starred) for each in call.args)
+    return not is_starred and all(each.arg is not None for each in call.keywords)
+
+
+def _argument(call: ast.Call, position: int, keyword: str) -> ast.expr | None:
+    """One argument, however it is given."""
+    if position < len(call.args):
+        return call.args[position]
     return next((each.value for each in call.keywords if each.arg == keyword), None)
