@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from orchestrator.cli.rehearsal_text import write_rehearsal
 from orchestrator.core.state import TIMEOUT_STEP
 from orchestrator.definition.model import Flow
 from orchestrator.errors import UsageError
@@ -13,7 +14,6 @@ from orchestrator.simulate.flows import FlowSource
 from orchestrator.simulate.performance import rehearse
 from orchestrator.simulate.rehearsal import SUFFIX, parse_rehearsals
 from orchestrator.simulate.retelling import retell
-from orchestrator.simulate.scripting import write_rehearsal
 from orchestrator.simulate.storyline import Beat, BeatKind, Given, Storyline
 from orchestrator.simulate.takes import Take
 from orchestrator.verify.problems import Replay

@@ -1,8 +1,7 @@
-"""A take becomes a rehearsal file: what handlers, clients and children did, how the run stood at the end."""
+"""A take becomes a rehearsal: what handlers, clients and children did, and how the run stood at the end."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
@@ -25,27 +24,6 @@ from orchestrator.simulate.directing import FLOW_ID
 from orchestrator.simulate.outcome import unread_of
 from orchestrator.simulate.script import CallKind, ScriptedChild
 from orchestrator.simulate.takes import Act, Call, Take
-
-_WIDTH = 110
-
-
-def write_rehearsal(
-    take: Take, *, flow_path: str, name: str, description: str = "", comment: Sequence[str] = ()
-) -> str:
-    """The text of a `*.rehearsal.yaml`; `flow_path` relative to where it is to stand."""
-    import yaml
-
-    document = {"flow": flow_path, "rehearsals": [rehearsal_of(take, name, description)]}
-    body = yaml.dump(
-        document,
-        Dumper=yaml.SafeDumper,
-        sort_keys=False,
-        allow_unicode=True,
-        width=_WIDTH,
-        default_flow_style=None,
-    )
-    head = "".join(f"# {_one_line(line)}".rstrip() + "\n" for line in comment)
-    return head + str(body)
 
 
 def rehearsal_of(take: Take, name: str, description: str = "") -> dict[str, Json]:
@@ -198,7 +176,3 @@ def _without_aliases(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_without_aliases(entry) for entry in value]
     return value
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"\s+", " ", text) if "\n" in text else text

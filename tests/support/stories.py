@@ -7,11 +7,11 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
+from orchestrator.cli.rehearsal_text import write_rehearsal
 from orchestrator.simulate.flows import FlowSource
 from orchestrator.simulate.performance import rehearse
 from orchestrator.simulate.rehearsal import parse_rehearsals
 from orchestrator.simulate.retelling import Retelling, retell
-from orchestrator.simulate.scripting import write_rehearsal
 from orchestrator.simulate.storyline import Beat, BeatKind, Given, Storyline
 from tests.support.play import flow_of
 
