@@ -21,6 +21,7 @@ from orchestrator.definition.model import (
     Effect,
     Flow,
     Json,
+    Options,
     Rpc,
     SetAttribute,
     Step,
@@ -28,7 +29,7 @@ from orchestrator.definition.model import (
 )
 from orchestrator.definition.types import Type
 from orchestrator.definition.values import Literal
-from orchestrator.graph.query import elements_of, movements_of
+from orchestrator.graph.query import elements_of, movements_of, with_otherwise
 
 Owner: TypeAlias = Step | Rpc
 SchemaAt: TypeAlias = tuple[Json, Mapping[str, Json]]
@@ -248,14 +249,14 @@ class Setting:
 
     @cached_property
     def proceeding(self) -> frozenset[str]:
-        """Steps to which some movement says that a failed wait is no failure."""
-        found = set()
+        """Steps to which some movement or route says that a failed wait is no failure."""
+        found: set[str] = set()
         for element in elements_of(self.flow):
-            for decision in element.decisions:
+            if isinstance(element, Step) and element.on_failure is not None:
+                found.update(_proceeding(element.on_failure.step, element.on_failure.options))
+            for _, decision, _ in with_otherwise(element.decisions):
                 for movement in movements_of(decision):
-                    override = movement.options.wait_for if movement.options is not None else None
-                    if override is not None and override.on_failure == "proceed":
-                        found.add(movement.step)
+                    found.update(_proceeding(movement.step, movement.options))
         return frozenset(found)
 
     @cached_property
@@ -263,7 +264,8 @@ class Setting:
         """Attributes that some effect sets to null."""
         effects: list[Effect] = []
         for element in elements_of(self.flow):
-            effects += [effect for decision in element.decisions for effect in decision.effects]
+            for _, decision, _ in with_otherwise(element.decisions):
+                effects += decision.effects
             if isinstance(element, Step) and element.wait_for is not None:
                 effects += element.wait_for.effects
         return frozenset(
@@ -280,6 +282,15 @@ class Setting:
         waits = _given(start.wait_for.effects) if start.wait_for is not None else set()
         outcomes = [_given(decision.effects) for decision in start.decisions]
         return frozenset(waits | (set.intersection(*outcomes) if outcomes else set()))
+
+
+def _proceeding(step: str, options: Options | None) -> Iterator[str]:
+    while options is not None:
+        if options.wait_for is not None and options.wait_for.on_failure == "proceed":
+            yield step
+        if options.on_failure is None:
+            return
+        step, options = options.on_failure.step, options.on_failure.options
 
 
 def _given(effects: Sequence[Effect]) -> set[str]:

@@ -167,12 +167,18 @@ def test_no_condition_of_these_may_have_ended_the_wait(wait: str, guards: list[s
     assert not is_exhaustive(guards, wait)
 
 
-def test_a_movement_that_lets_a_failed_wait_pass_counts() -> None:
-    text = HEAD + (
-        "steps:\n  S: {go_to: {step: T, options: {wait_for: {on_failure: proceed}}}}\n"
-        "  T: {wait_for: {until: {channel: d}}, decide: [{when: wait.d.satisfied, dead_end: true}]}\n"
-    )
-    flow, problems = parse(text, "x.flow.yaml")
+@pytest.mark.parametrize(
+    "way",
+    [
+        "go_to: {step: T, options: {wait_for: {on_failure: proceed}}}",
+        "go_to_many: [S], otherwise: {go_to: {step: T, options: {wait_for: {on_failure: proceed}}}}",
+        "execute: s, on_failure: {step: T, options: {wait_for: {on_failure: proceed}}}, dead_end: true",
+        "go_to: {step: S, options: {on_failure: {step: T, options: {wait_for: {on_failure: proceed}}}}}",
+    ],
+)
+def test_a_way_that_lets_a_failed_wait_pass_counts(way: str) -> None:
+    wait = "{wait_for: {until: {channel: d}}, decide: [{when: wait.d.satisfied, dead_end: true}]}"
+    flow, problems = parse(f"{HEAD}steps:\n  S: {{{way}}}\n  T: {wait}\n", "x.flow.yaml")
     assert flow is not None, problems
     step = flow.steps["T"]
     assert GuardTable([step.decisions[0].when], Subjects(Setting(flow), step)).can([], [0])
