@@ -1,4 +1,4 @@
-"""Values that handlers write, entries that they read, and parts of the context that their place does not have."""
+"""Values that handlers write, entries that they read, and what their place does not have."""
 
 from __future__ import annotations
 

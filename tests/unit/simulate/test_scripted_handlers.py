@@ -131,7 +131,8 @@ def test_real_handlers_that_are_not_there_are_named(tmp_path: Path) -> None:
         tmp_path, flow("handlers_that_are_not_there"), "rehearsals: [{name: real, input: 1}]"
     )
     assert found[0] == (
-        "1:21 no handler is bound for the wait_for of A; there is no module `handlers_that_are_not_there`"
+        "1:21 no handler is bound for the wait_for of A; there is no module `handlers_that_are_not_there` "
+        "(looked for handlers_that_are_not_there.py; create it there)"
     )
 
 
