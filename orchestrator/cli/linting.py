@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from orchestrator.lint.runner import Tell, lint_files, lint_text
 from orchestrator.lint.selection import select_problems
 from orchestrator.lint.suppression import not_looked_for
 
+_SECONDS_BETWEEN_SHOWS = 0.1
 _PROGRESS_FROM = 100
 """Files; fewer are done before a bar could be read."""
 
@@ -116,9 +118,13 @@ def _progress(count: int) -> Iterator[Tell | None]:
     columns = (TextColumn("lint"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as progress:
         task = progress.add_task("", total=count)
+        shown_at = 0.0
 
         def tell(path: str) -> None:
+            nonlocal shown_at
             progress.update(task, advance=1, description=path)
-            progress.refresh()
+            if time.monotonic() - shown_at > _SECONDS_BETWEEN_SHOWS or progress.finished:
+                progress.refresh()
+                shown_at = time.monotonic()
 
         yield tell

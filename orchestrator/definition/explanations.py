@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from orchestrator.definition.codes import CODES
+from orchestrator.definition.finders import finders
 
 FLOW_FILE = "example.flow.yaml"
 
@@ -58,13 +59,32 @@ class Explanation:
     """Codes that the bad example cannot help having too."""
 
     def as_text(self) -> str:
-        parts = [f"{self.code} {self.name}: {self.what}", self.why]
+        parts = [f"{self.code} {self.name}: {self.what}", traits(self.code), self.why]
         if self.bad is not None:
             parts += ["For example:", _indented(self.bad.as_text())]
         parts.append(f"What to do: {self.fix}")
         if self.good is not None:
             parts += ["Mended:", _indented(self.good.as_text())]
         return "\n\n".join(parts)
+
+
+_BY = {
+    "loader": "lint and every command that loads the flow",
+    "rule": "lint",
+    "handlers": "lint --handlers",
+    "verifier": "verify",
+    "rehearsal": "rehearse",
+    "suppression": "lint",
+}
+_FIXES = {"safe": "; mended by lint --fix", "unsafe": "; mended by lint --fix --unsafe-fixes", "": ""}
+
+
+def traits(code: str) -> str:
+    """How bad, how sure, who finds and who mends it: `warning, checked; found by verify`."""
+    about = CODES[code]
+    found_by = dict.fromkeys(text for finder, text in _BY.items() if finder in finders(code))
+    sureness = "" if about.confidence == "proved" else f", {about.confidence}"
+    return f"{about.severity}{sureness}; found by {' and '.join(found_by)}{_FIXES[about.fix]}"
 
 
 def find_code(word: str) -> str | None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -160,7 +164,50 @@ def test_a_code_is_explained_with_examples(place: Place) -> None:
     assert done.code == 0
     assert done.stdout.startswith("EXP002 guard-in-braces: ")
     assert "For example:" in done.stdout and "Mended:" in done.stdout
+    assert (
+        "\n\nerror; found by lint and every command that loads the flow; mended by lint --fix\n\n"
+        in done.stdout
+    )
+    family = place.type("lint", "--explain", "gra").stdout.splitlines()
+    assert family[0].startswith("GRA001 unreachable-step: ")
+    assert all(line.startswith("GRA") for line in family)
     for word, meant in (("sch0001", "SCH001"), ("guard-in-brace", "guard-in-braces")):
         near = place.type("lint", "--explain", word)
         assert near.code == 4
         assert f"did you mean `{meant}`?" in near.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_many_files_show_how_far_it_is_on_a_terminal_and_only_there(place: Place) -> None:
+    for number in range(120):
+        place.write(f"flows/many/f{number}.flow.yaml", f"flow: F{number}\nnope: 1\n")
+    controller, terminal = pty.openpty()
+    done = subprocess.run(
+        place.command("lint", "flows/many", "--format", "concise"),
+        cwd=place.directory,
+        env=place.environment(TERM="xterm", COLUMNS="100"),
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        timeout=60,
+        check=False,
+    )
+    os.close(terminal)
+    shown = _read_all(controller)
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 1
+    assert len(lines) == 120
+    assert lines == sorted(lines)
+    assert "120/120" in shown
+    assert "/120" not in place.type("lint", "flows/many").stderr
+
+
+def _read_all(controller: int) -> str:
+    """What was written to the terminal, which is closed already."""
+    pieces = []
+    with os.fdopen(controller, "rb", buffering=0) as stream:
+        try:
+            while piece := stream.read(65536):
+                pieces.append(piece)
+        except OSError:  # how a pseudo-terminal says that its other end is closed
+            pass
+    return b"".join(pieces).decode()

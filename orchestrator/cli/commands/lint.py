@@ -69,7 +69,8 @@ Diff = Annotated[
     bool, typer.Option("--diff", help="Print what --fix would change, change nothing; exit 1 if anything.")
 ]
 Explain = Annotated[
-    str | None, typer.Option("--explain", metavar="CODE", help="Say what a code means, with examples.")
+    str | None,
+    typer.Option("--explain", metavar="CODE", help="Say what a code or a family means."),
 ]
 
 
@@ -123,15 +124,21 @@ def lint(
     return 1 if is_failing(selected, least) else 0
 
 
-def explain_code(code: str) -> None:
+def explain_code(word: str) -> None:
+    """A code or name; of a family such as GRA, all its codes in a line each."""
     from orchestrator.cli.terminal import say
     from orchestrator.definition.explanations import explain, find_code
     from orchestrator.definition.nearness import did_you_mean
     from orchestrator.errors import NotFound
 
-    found = find_code(code)
-    if found is None:
+    found = find_code(word)
+    if found is not None:
+        say(explain()[found].as_text())
+        return
+    family = [about for code, about in explain().items() if code[:3] == word.upper()]
+    if not family:
         names = [about.name for about in explain().values()]
-        help = did_you_mean(code, [*explain(), *names]) or "see docs/rules/README.md"
-        raise NotFound(f"there is no problem `{code}`; {help}", code=code)
-    say(explain()[found].as_text())
+        help = did_you_mean(word, [*explain(), *names]) or "see docs/rules/README.md"
+        raise NotFound(f"there is no problem `{word}`; {help}", code=word)
+    for about in family:
+        say(f"{about.code} {about.name}: {about.what}")

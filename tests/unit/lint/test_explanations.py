@@ -91,6 +91,7 @@ def test_a_code_is_found_by_code_and_by_name() -> None:
 def test_an_explanation_says_what_why_and_what_to_do_and_shows_both_examples() -> None:
     text = explain()["EXP002"].as_text()
     assert text.startswith("EXP002 guard-in-braces: ")
+    assert "\n\nerror; found by lint and every command that loads the flow; mended by lint --fix\n\n" in text
     assert "\n\nA guard is always an expression" in text
     assert '    - when: ${input == "Ada"}'.strip() in text
     assert "\n\nWhat to do: Leave the braces out" in text
