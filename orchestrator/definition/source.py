@@ -29,6 +29,11 @@ class Source:
         self._root = root
 
     @property
+    def root(self) -> Node | None:
+        """The document's tree; None where the text gives none."""
+        return self._root
+
+    @property
     def is_unreadable(self) -> bool:
         """The text gives no document."""
         return self._root is None

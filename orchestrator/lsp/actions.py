@@ -30,12 +30,13 @@ def fix_all(document: Document) -> str | None:
     """The text with all safe fixes; None where there are none."""
     if not any(problem.fix is not None and problem.fix.is_safe for problem in document.problems):
         return None
-    fixed = fix_text(document.text, document.path, _is_safe)
+
+    def is_wanted(problem: Problem) -> bool:
+        is_safe = problem.fix is not None and problem.fix.is_safe
+        return is_safe and bool(document.chosen([problem]))
+
+    fixed = fix_text(document.text, document.path, is_wanted)
     return fixed.after if fixed.is_changed else None
-
-
-def _is_safe(problem: Problem) -> bool:
-    return problem.fix is not None and problem.fix.is_safe
 
 
 def _touch(one: Span, other: Span) -> bool:

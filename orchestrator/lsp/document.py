@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeAlias
 
 from orchestrator.definition.mentions import read_symbols
 from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse_partly
 from orchestrator.definition.problem import Problem, Span, split_lines
+from orchestrator.definition.source import Source
 from orchestrator.definition.symbols import Mention, SymbolTable
 from orchestrator.lint.runner import lint_text
+
+Choose: TypeAlias = Callable[[list[Problem], Source], list[Problem]]
+"""Which of the problems of a text are to be shown."""
 
 
 class Document:
     """One version of the text. `previous` lends its symbols where this text is not YAML."""
 
-    def __init__(self, path: str, text: str, previous: Document | None = None) -> None:
+    def __init__(
+        self, path: str, text: str, previous: Document | None = None, choose: Choose | None = None
+    ) -> None:
         self.path = path
+        self._choose = choose
         self.text = text
         own = read_symbols(text, path)
         self.is_readable = own is not None
@@ -41,7 +50,14 @@ class Document:
 
     @cached_property
     def problems(self) -> list[Problem]:
-        return lint_text(self.text, self.path)
+        return self.chosen(lint_text(self.text, self.path))
+
+    def chosen(self, problems: list[Problem]) -> list[Problem]:
+        """Those of them that are to be shown."""
+        if self._choose is None:
+            return problems
+        own = self.table.source if self.table is not None and self.is_readable else None
+        return self._choose(problems, own or Source(self.path, self.text))
 
     def mention_at(self, line: int, column: int) -> Mention | None:
         """With its span in this text; None also where the text has changed since it could be read."""

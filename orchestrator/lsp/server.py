@@ -24,19 +24,19 @@ from orchestrator.lsp.navigation import find_definition, find_references
 from orchestrator.lsp.outline import outline_of
 from orchestrator.lsp.positions import Positions
 from orchestrator.lsp.renaming import RenameRefused, Renaming, find_renamed, rename
-from orchestrator.lsp.session import Session
+from orchestrator.lsp.session import Choose, Session, choose_all
 
 _TRIGGERS = [".", ":", " ", "{", "["]
 
 
-def serve_stdio() -> None:
+def serve_stdio(choose: Choose = choose_all) -> None:
     """Until the client says exit or goes away. What is printed by accident goes to stderr."""
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # the server closes it at the end
     with redirect_stdout(sys.stderr):
-        make_server().start_io(sys.stdin.buffer, out)
+        make_server(choose).start_io(sys.stdin.buffer, out)
 
 
-def serve_tcp(host: str, port: int) -> None:
+def serve_tcp(host: str, port: int, choose: Choose = choose_all) -> None:
     """For one client, until it goes. Raises UsageError where nobody can listen."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -47,12 +47,16 @@ def serve_tcp(host: str, port: int) -> None:
         print(f"listening on {host}:{listening.getsockname()[1]}", file=sys.stderr, flush=True)
         connection, _ = listening.accept()
     with connection, connection.makefile("rb") as read, connection.makefile("wb") as write:
-        make_server().start_io(read, write)
+        make_server(choose).start_io(read, write)
 
 
-def make_server() -> LanguageServer:
+def make_server(choose: Choose) -> LanguageServer:
     server = LanguageServer("orchestrator", _version(), text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
-    session = Session(server.text_document_publish_diagnostics)
+
+    def tell(message: str) -> None:
+        server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, message))
+
+    session = Session(server.text_document_publish_diagnostics, tell, choose)
     _add_documents(server, session)
     _add_reading(server, session)
     _add_navigation(server, session)
@@ -108,7 +112,7 @@ def _add_documents(server: LanguageServer, session: Session) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
-        session.publish_now(params.text_document.uri)
+        session.save(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(params: lsp.DidCloseTextDocumentParams) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,6 +11,9 @@ from lsprotocol import types as lsp
 from pygls import uris
 
 from orchestrator.definition.catalogue import SUFFIX
+from orchestrator.definition.problem import Problem
+from orchestrator.definition.source import Source
+from orchestrator.errors import UsageError
 from orchestrator.lsp.document import Document
 from orchestrator.lsp.positions import Positions
 from orchestrator.lsp.protocol import diagnostics_of
@@ -18,18 +21,28 @@ from orchestrator.lsp.protocol import diagnostics_of
 TYPING_PAUSE = 0.2
 """Seconds without a change after which a text is looked at."""
 Publish = Callable[[lsp.PublishDiagnosticsParams], None]
+Tell = Callable[[str], None]
+"""Shows the author a message."""
+Choose = Callable[[list[Problem], Source, Sequence[Path]], list[Problem]]
+"""Which problems of a text to show, by the editor's folders; raises UsageError where that cannot be told."""
+
+
+def choose_all(problems: list[Problem], source: Source, roots: Sequence[Path]) -> list[Problem]:
+    return problems
 
 
 class Session:
     """`encoding` and `roots` are known once the client has introduced itself."""
 
-    def __init__(self, publish: Publish, *, typing_pause: float = TYPING_PAUSE) -> None:
+    def __init__(self, publish: Publish, tell: Tell, choose: Choose = choose_all) -> None:
         self.encoding = "utf-16"
         self.roots: tuple[Path, ...] = ()
         self.docs: str | None = docs_pages()
         """The address of a problem's page, with `{code}` for its code."""
         self._publish = publish
-        self._typing_pause = typing_pause
+        self._tell = tell
+        self._choose = choose
+        self._told: set[str] = set()
         self._texts: dict[str, tuple[str, int | None]] = {}
         self._documents: dict[str, Document] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -67,8 +80,15 @@ class Session:
         text, _ = self._texts[uri]
         known = self._documents.get(uri)
         if known is None or known.text != text:
-            known = self._documents[uri] = Document(path_of(uri), text, known)
+            known = self._documents[uri] = Document(path_of(uri), text, known, self._chosen)
         return known
+
+    def save(self, uri: str) -> None:
+        """What the problems depend on beside the text may have changed."""
+        known = self.document(uri)
+        if known is not None:
+            self._documents[uri] = Document(known.path, known.text, known, self._chosen)
+            self.publish_now(uri)
 
     def positions(self, text: str) -> Positions:
         return Positions(text, self.encoding)
@@ -83,8 +103,18 @@ class Session:
         found = diagnostics_of(document, uri, self.positions(document.text), self.docs)
         self._publish(lsp.PublishDiagnosticsParams(uri, found, self._texts[uri][1]))
 
+    def _chosen(self, problems: list[Problem], source: Source) -> list[Problem]:
+        """All of them where the configuration is wrong, which the author is told once."""
+        try:
+            return self._choose(problems, source, self.roots)
+        except UsageError as error:
+            if error.message not in self._told:
+                self._told.add(error.message)
+                self._tell(error.message)
+            return problems
+
     async def _publish_later(self, uri: str) -> None:
-        await asyncio.sleep(self._typing_pause)
+        await asyncio.sleep(TYPING_PAUSE)
         self._tasks.pop(uri, None)
         self.publish_now(uri)
 

@@ -121,6 +121,46 @@ def test_the_address_of_the_page_of_problems_can_be_given(editor: Editor) -> Non
     }
 
 
+def test_the_project_says_which_problems_to_show(editor: Editor) -> None:
+    (editor.directory / "pyproject.toml").write_text('[tool.orchestrator.lint]\nignore = ["REF001"]\n')
+    editor.introduce()
+    editor.open(FLOW)
+    typed = text_of(editor).replace("go_to: EditContract ", "go_to: EditContrakt ")
+    editor.type(FLOW, typed)
+    assert "REF001" not in {found["code"] for found in editor.problems(FLOW)}
+    (editor.directory / "pyproject.toml").write_text(
+        '[tool.orchestrator.lint]\nseverity = {REF001 = "info"}\n'
+    )
+    editor.tell("textDocument/didSave", {"textDocument": {"uri": editor.uri(FLOW)}})
+    assert "REF001" not in {found["code"] for found in editor.problems(FLOW)}
+    (editor.directory / "pyproject.toml").write_text(
+        '[tool.orchestrator.lint]\nseverity = {REF001 = "warning"}\n'
+    )
+    editor.tell("textDocument/didSave", {"textDocument": {"uri": editor.uri(FLOW)}})
+    severities = {found["code"]: found["severity"] for found in editor.problems(FLOW)}
+    assert severities["REF001"] == 2
+
+
+def test_a_wrong_configuration_is_told_once_and_hides_nothing(editor: Editor) -> None:
+    (editor.directory / "pyproject.toml").write_text('[tool.orchestrator.lint]\nignore = "REF001"\n')
+    editor.introduce()
+    editor.open(FLOW)
+    assert "ignore must be a list of codes" in editor.hear("window/showMessage")["message"]
+    editor.type(FLOW, text_of(editor).replace("go_to: EditContract ", "go_to: EditContrakt "))
+    assert "REF001" in {found["code"] for found in editor.problems(FLOW)}
+
+
+def test_problems_that_a_baseline_accepts_are_not_shown(editor: Editor, project: Place) -> None:
+    typed = text_of(editor).replace("go_to: EditContract ", "go_to: EditContrakt ")
+    project.write(FLOW, typed)
+    project.write("pyproject.toml", '[tool.orchestrator.lint]\nbaseline = "accepted.json"\n')
+    assert project.type("lint", FLOW, "--write-baseline").code == 0
+    editor.introduce()
+    assert editor.open(FLOW) == []
+    editor.type(FLOW, typed.replace("on_failure: Release", "on_failure: Elsewhere", 1))
+    assert [found["code"] for found in editor.problems(FLOW)] == ["REF001"]
+
+
 def test_hover_definition_and_references(editor: Editor) -> None:
     editor.introduce()
     editor.open(FLOW)

@@ -25,10 +25,12 @@ def lsp(tcp: Tcp = None, stdio: Stdio = False) -> None:
         if error.name is None or error.name.split(".")[0] not in ("pygls", "lsprotocol"):
             raise
         raise UsageError('the language server needs pygls: pip install "orchestrator[lsp]"') from None
+    from orchestrator.cli.editor_problems import choose_problems
+
     if place is None:
-        serve_stdio()
+        serve_stdio(choose_problems)
     else:
-        serve_tcp(*place)
+        serve_tcp(*place, choose_problems)
 
 
 def parse_place(text: str) -> tuple[str, int]:
