@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from orchestrator.definition.cel_tree import Call, Const, Read
+from orchestrator.definition.cel_tree import ListNode as CelList
 from orchestrator.definition.fitting import alternatives, resolve
 from orchestrator.definition.model import (
     ChannelCondition,
@@ -28,7 +30,7 @@ from orchestrator.definition.model import (
     WaitFor,
 )
 from orchestrator.definition.types import Type
-from orchestrator.definition.values import Literal
+from orchestrator.definition.values import ListValue, Literal, Value
 from orchestrator.graph.query import elements_of, movements_of, with_otherwise
 
 Owner: TypeAlias = Step | Rpc
@@ -162,6 +164,24 @@ class Subjects:
         if all(group & optional for group in states) or self.proceeds():
             states = [*states, NO_WINNER]
         return states
+
+    def may_be_empty(self, elements: Value) -> bool:
+        """False where what is written, or the declared type, shows that the list has an element."""
+        if isinstance(elements, Literal):
+            return not elements.value
+        if isinstance(elements, ListValue):
+            return False
+        match elements.tree[0]:
+            case CelList(elements=[_, *_], optional=()):
+                return False
+            case Call(function="range", args=[Const(value=int(count))]):
+                return count < 1
+            case Read(path=path, member=None) if all(isinstance(part, str) for part in path):
+                found = schema_of_path(self._flow, self._owner, tuple(str(part) for part in path))
+                schema = resolve(*found) if found is not None else None
+                return not (isinstance(schema, dict) and schema.get("minItems", 0) >= 1)
+            case _:
+                return True
 
     def proceeds(self) -> bool:
         """Execute may run after a wait that failed: because the step says so, or a movement to it."""

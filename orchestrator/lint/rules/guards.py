@@ -10,6 +10,7 @@ from orchestrator.definition.model import Decision, GoToMany, Movement, Path, Re
 from orchestrator.definition.problem import Edit, Fix, Problem
 from orchestrator.definition.values import Expression
 from orchestrator.graph.guards import GuardTable
+from orchestrator.graph.labels import value_text
 from orchestrator.graph.query import elements_of, movements_of, with_otherwise
 from orchestrator.graph.subjects import Subjects
 from orchestrator.lint.editing import added_item, removal
@@ -57,6 +58,27 @@ def check_movement_guards(facts: Facts) -> Iterator[Problem]:
                     is_key=True,
                     help="write `otherwise` beside `go_to_many`: what happens then",
                 )
+
+
+def find_fan_outs_over_nothing(facts: Facts) -> Iterator[Problem]:
+    """A fan-out over lists alone fails where they are empty; info, since many lists never are."""
+    for element in elements_of(facts.flow):
+        subjects = Subjects(facts.setting, element)
+        for _, decision, _ in with_otherwise(element.decisions if isinstance(element, Step) else ()):
+            outcome = decision.outcome
+            if not isinstance(outcome, GoToMany) or outcome.otherwise is not None:
+                continue
+            lists = [each.for_each for each in outcome.movements if each.for_each is not None]
+            if len(lists) < len(outcome.movements) or any(not subjects.may_be_empty(each) for each in lists):
+                continue
+            yield facts.problem(
+                "GRA004",
+                f"no movement of `{element.name}` is left where `{value_text(lists[0])}` is empty",
+                (*decision.path, "go_to_many"),
+                is_key=True,
+                help="write `otherwise` beside `go_to_many`, or declare the list with `minItems: 1`",
+                severity="info",
+            )
 
 
 def check_constant_guards(facts: Facts) -> Iterator[Problem]:
@@ -207,4 +229,9 @@ def _overlapping_pairs(
             )
 
 
-RULES: list[Rule] = [check_decision_lists, check_movement_guards, check_constant_guards]
+RULES: list[Rule] = [
+    check_decision_lists,
+    check_movement_guards,
+    find_fan_outs_over_nothing,
+    check_constant_guards,
+]

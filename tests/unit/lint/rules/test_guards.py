@@ -149,10 +149,26 @@ def test_the_timeout_handler_needs_a_last_word() -> None:
         ("[{step: S, when: input.b}, {step: S, when: '!input.b'}]", 0),
         ("[{step: S, when: input.b}, S]", 0),
         ('[{step: S, for_each: "${[input]}"}]', 0),
+        ('[{step: S, for_each: "${range(2)}", input: "${input}"}]', 0),
+        ('[{step: S, for_each: "${range(input.n)}", input: "${input}"}]', 1),
+        ('[{step: S, for_each: "${range(input.n)}", input: "${input}"}, S]', 0),
     ],
 )
 def test_a_fan_out_may_not_be_left_without_movement(movements: str, count: int) -> None:
     assert len(found(HEAD + f"    go_to_many: {movements}\n", "GRA004")) == count
+
+
+@pytest.mark.parametrize(("more", "severities"), [("", ["info"]), (", minItems: 1", [])])
+def test_a_fan_out_over_a_list_that_may_be_empty_is_told_as_info(more: str, severities: list[str]) -> None:
+    text = f"""\
+        flow: F
+        input: {{type: array, items: {{type: integer}}{more}}}
+        start: S
+        steps:
+          S: {{go_to_many: [{{step: W, for_each: "${{input}}"}}]}}
+          W: {{input: integer, graceful_complete: done}}
+        """
+    assert [problem.severity for problem in found(text, "GRA004")] == severities
 
 
 def test_otherwise_says_what_happens_without_movement() -> None:
