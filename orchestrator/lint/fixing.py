@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from orchestrator.definition.finders import finders
 from orchestrator.definition.problem import Fix, Problem, Span, line_starts
 from orchestrator.errors import UsageError
 from orchestrator.lint.runner import STANDARD_INPUT, lint_text, listed_files, shown_path, start_survey
@@ -47,7 +48,7 @@ class Fixed:
 
 
 def fix_text(text: str, path: str, is_wanted: Wanted, lint: Lint = lint_text) -> Fixed:
-    """Fixes until nothing is left that can be; never a text that YAML reads worse than before."""
+    """Fixes until nothing is left that can be; never a text that is read worse than before."""
     before, count, refused = text, 0, set[Fix]()
     for _ in range(_ROUND_LIMIT):
         problems = lint(text, path)
@@ -121,8 +122,18 @@ def _overlap(one: Span, other: Span) -> bool:
 
 
 def _is_worse(after: Sequence[Problem], before: Sequence[Problem]) -> bool:
-    """Is there more that YAML cannot read? Other problems may come to light, and should."""
-    return _unread_count(after) > _unread_count(before)
+    """Is there more that YAML cannot read, or is a flow refused that was none before?
+
+    Otherwise problems may come to light, and should.
+    """
+    if _unread_count(after) > _unread_count(before):
+        return True
+    return _is_refused(after) and not _is_refused(before)
+
+
+def _is_refused(problems: Sequence[Problem]) -> bool:
+    """By the loader, so that no rule has seen the flow."""
+    return any(problem.severity == "error" and "loader" in finders(problem.code) for problem in problems)
 
 
 def _unread_count(problems: Sequence[Problem]) -> int:

@@ -142,6 +142,19 @@ def test_a_difference_is_shown_and_nothing_written(tmp_path: Path, monkeypatch: 
     assert file.read_text().startswith("flow: A\nstrat: B\n")
 
 
+def test_a_fix_that_makes_the_loader_refuse_the_flow_is_not_applied() -> None:
+    text = "flow: A\nstart: B\nsteps:\n  B:\n    graceful_complete: done\n"
+
+    def lint(text: str, path: str) -> list[Problem]:
+        """A rule that wants every step away."""
+        found = lint_text(text, path)
+        edit = Edit(Span(4, 1, 6, 1), "  C: {dead_end: true}\n")
+        fix = Fix("write another step", (edit,), is_safe=True)
+        return [*found, Problem("GRA001", "unreachable", path, Span(4, 3, 4, 4), fix=fix)]
+
+    assert fix_text(text, "x.flow.yaml", is_any, lint).after == text
+
+
 def test_files_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a.flow.yaml").write_bytes(b"flow: \xff\n")
     assert fix_files([tmp_path], is_any, writes=True) == []
