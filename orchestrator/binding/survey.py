@@ -90,14 +90,14 @@ def _deeds(bound: BoundHandler, source: FunctionSource, files: PythonFiles) -> D
 
 
 def _check_deeds(method: Method, sharers: Sequence[Method], deeds: Deeds) -> Iterator[Problem]:
-    """A deed that one sharer may do is not reported: the function can know where it is."""
+    """What one sharer may do is reported only if it is always done: the function can know where it is."""
     seen: set[tuple[str, str]] = set()
     written = {deed.name for deed in deeds.found if deed.act is Act.SET_ENTRY}  # and may be read after that
     for deed in deeds.found:
         if deed.act is Act.READ_ENTRIES and (deed.name in written or None in written):
             continue
         verdict = judge(method, deed)
-        if verdict is None or not all(judge(each, deed) for each in sharers):
+        if verdict is None or not (deed.is_always or all(judge(each, deed) for each in sharers)):
             continue
         if (verdict.code, verdict.message) in seen:
             continue

@@ -98,3 +98,11 @@ def test_a_worker_says_it_too(bench: Place) -> None:
     assert bench.type("start", FILE, "--id", "g", "--input", '"ada"').code == 0
     done = bench.type("worker", "--until-idle")
     assert "there is no function `great` in `handlers.greeting` (did you mean `greet`?)" in done.stderr
+
+
+def test_a_comment_beside_the_handler_suppresses_what_its_source_is_said_to_do(bench: Place) -> None:
+    comment = "# lint: ignore[REF011] the next release declares it"
+    bench.write(FILE, FLOW.replace("# says hello", comment))
+    done = bench.type("lint", FILE, "--handlers", "--select", "REF011,MET001")
+    assert done.code == 0, done.stdout
+    assert bench.type("lint", FILE, "--select", "MET001", "--strict").code == 0

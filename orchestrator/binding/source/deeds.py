@@ -40,6 +40,8 @@ class Deed:
     """What is written or published, where it stands there by itself."""
     has_key: bool | None = None
     """Of a publish: whether a key is given; None where that cannot be told."""
+    is_always: bool = False
+    """Every call that comes to its end does it."""
 
 
 @dataclass
@@ -60,6 +62,12 @@ _CONTAINERS = {
 _CALLS = {"publish": (Act.PUBLISH, "channel"), "cancel": (Act.CANCEL, "step")}
 _CHANGING = frozenset({"append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort", "update"})
 """Methods of lists, dicts and sets that are called for what they change."""
+_PLAIN = (
+    ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return | ast.Delete | ast.With | ast.AsyncWith
+    | ast.withitem | ast.Await | ast.Call | ast.keyword | ast.Attribute | ast.Subscript | ast.Tuple | ast.List
+    | ast.Dict | ast.Starred | ast.JoinedStr | ast.FormattedValue | ast.BinOp | ast.UnaryOp
+)  # fmt: skip
+"""What evaluates all its parts, once."""
 _READING = frozenset({"get", "items", "keys", "values"})
 _DEPTH = 6
 """How far a context is followed from function to function."""
@@ -253,7 +261,21 @@ class _Reader:
         *,
         has_key: bool | None = None,
     ) -> None:
-        self._deeds.found.append(Deed(act, name, self._source.file, node, value, has_key))
+        is_always = len(self._callers) == 1 and self._is_always_done(node)
+        self._deeds.found.append(Deed(act, name, self._source.file, node, value, has_key, is_always))
+
+    def _is_always_done(self, node: ast.AST) -> bool:
+        """It stands in the body itself, not in a branch, a loop or behind a way out."""
+        line = node.lineno  # type: ignore[attr-defined]
+        for each in self._source.own_nodes:
+            if isinstance(each, ast.Return | ast.Raise) and each.lineno < line:
+                return False
+        parent = self._parent(node)
+        while parent is not None and parent is not self._source.node:
+            if not isinstance(parent, _PLAIN):
+                return False
+            parent = self._parent(parent)
+        return True
 
 
 def callee_of(source: FunctionSource, call: ast.Call, files: PythonFiles) -> FunctionSource | None:

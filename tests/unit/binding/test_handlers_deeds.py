@@ -178,13 +178,34 @@ def test_the_same_deed_twice_is_one_problem(workshop: Workshop) -> None:
     ]
 
 
-def test_a_function_of_two_steps_may_do_what_one_of_them_may(workshop: Workshop) -> None:
-    text = flow("{handler: pay, may: {publish: [token]}}").replace(
-        "    graceful_complete", "    execute: pay\n    graceful_complete"
-    )
-    assert workshop.check(handler("if ctx.step == 'Pay':", "    ctx.publish('token', 1)"), text) == []
-    text = text.replace("{handler: pay, may: {publish: [token]}}", "pay")
-    assert codes(workshop.check(handler("ctx.publish('token', 1)"), text)) == ["REF011", "REF011"]
+TWO_STEPS = flow("{handler: pay, may: {publish: [token]}}").replace(
+    "    graceful_complete", "    execute: pay\n    graceful_complete"
+)
+PUBLISHING = "ctx.publish('token', 1)"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("if ctx.step == 'Pay':", f"    {PUBLISHING}"),
+        ("if ctx.step == 'End':", "    return", PUBLISHING),
+        ("for _ in range(ctx.attempt):", f"    {PUBLISHING}"),
+        (f"ctx.step == 'Pay' and {PUBLISHING}",),
+        ("try:", f"    {PUBLISHING}", "except Exception:", "    pass"),
+    ],
+)
+def test_a_function_of_two_steps_may_do_what_one_of_them_may(
+    workshop: Workshop, lines: tuple[str, ...]
+) -> None:
+    assert workshop.check(handler(*lines), TWO_STEPS) == []
+    workshop.forget_modules()
+    neither = TWO_STEPS.replace("{handler: pay, may: {publish: [token]}}", "pay")
+    assert codes(workshop.check(handler(*lines), neither)) == ["REF011", "REF011"]
+
+
+def test_what_a_function_always_does_every_step_must_allow(workshop: Workshop) -> None:
+    found = one(workshop.check(handler(PUBLISHING), TWO_STEPS))
+    assert "which `may` of End does not allow" in found.message
 
 
 def test_a_function_without_readable_source_is_left_alone(workshop: Workshop) -> None:

@@ -196,7 +196,7 @@ def test_asking_for_a_handler_that_is_not_bound_says_why(project: Path) -> None:
         bindings.execute("Charge")
 
 
-SHAPES = '''
+SHAPES = """
 from __future__ import annotations
 import functools
 from dataclasses import dataclass
@@ -234,7 +234,7 @@ def decorated(ctx, order: Order): return order.id
 async def decorated_async(order: Order): return order.id
 
 def elsewhere(order: Elsewhere): ...
-'''
+"""
 
 
 @pytest.mark.parametrize(
