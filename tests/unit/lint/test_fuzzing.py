@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orchestrator.definition.catalogue import read_file
+from orchestrator.definition.finders import finders
 from orchestrator.definition.model import Json
 from orchestrator.definition.parse import read_document
 from orchestrator.definition.problem import Problem
@@ -163,7 +164,12 @@ def test_a_structure_put_together_otherwise_gives_problems(data: st.DataObject) 
     problems = look(text)
     if any(problem.fix is not None for problem in problems):
         fixed = fix_text(text, "fuzzed.flow.yaml", lambda problem: problem.fix is not None)
-        look(fixed.after)
+        left = look(fixed.after)
+        assert refused(problems) or not refused(left), fixed.diff()
+
+
+def refused(problems: list[Problem]) -> bool:
+    return any(problem.severity == "error" and "loader" in finders(problem.code) for problem in problems)
 
 
 def _mutated(data: st.DataObject, node: Json) -> Json:
