@@ -10,12 +10,12 @@ from orchestrator.verify.state import Counts, Outcome, State
 
 def follow(state: State, outcome: Outcome) -> State:
     """The state after; of a closed run only what its verdict needs is kept."""
-    marking = changed(state.marking, outcome.places)
-    queues = changed(state.queues, outcome.queues)
-    if outcome.status is Status.COMPLETED:
-        return State(marking, queues, (), (), (), False, False, outcome.status)
+    if outcome.status is Status.RUNNING or outcome.status is Status.COMPLETED:
+        marking, queues = changed(state.marking, outcome.places), changed(state.queues, outcome.queues)
+    else:
+        marking, queues = (), ()
     if outcome.status is not Status.RUNNING:
-        return State((), (), (), (), (), False, False, outcome.status)
+        return State(marking, queues, (), (), (), False, False, outcome.status)
     budget = state.budget
     if outcome.source is not None:
         budget = (*budget[: outcome.source], budget[outcome.source] - 1, *budget[outcome.source + 1 :])

@@ -233,6 +233,7 @@ class Decider:
         cancelled = [e for e in ends if e.how == "cancelled" and e.execution_id in before.whereabouts]
         stays = after.whereabouts.get(actor) if actor is not None else None
         started = Counter(n for id, n in after.whereabouts.items() if id not in before.whereabouts)
+        starts = tuple((places[number], count) for number, count in started.items())
         return Outcome(
             kind=EventKind.FAILED if own is not None and own.how == "failed" else occasion.kind,
             step=occasion.actor.step if occasion.actor is not None else None,
@@ -247,7 +248,8 @@ class Decider:
             otherwise_count=own.otherwise_count if own is not None else 0,
             actor=occasion.actor,
             becomes=None if stays is None else places[stays],
-            starts=tuple((places[number], count) for number, count in started.items()),
+            starts=starts,
+            depth=max((len(place.line) for place, _ in starts), default=0),
             cancels=tuple(Counter(places[before.whereabouts[e.execution_id]] for e in cancelled).items()),
         )
 

@@ -75,8 +75,5 @@ class Outcome:
     """Where the actor is afterwards, if it is the same execution still."""
     starts: tuple[tuple[Place, int], ...] = ()
     cancels: tuple[tuple[Place, int], ...] = ()
-
-    @property
-    def depth(self) -> int:
-        """How deep rounds are nested around what it starts."""
-        return max((len(place.line) for place, _ in self.starts), default=0)
+    depth: int = 0
+    """How deep rounds are nested around what it starts."""
