@@ -49,24 +49,37 @@ def migrate(
         case = compare_versions(old, new, mapping, client)
         demand_executable(case)
         runs = list(survey(client.engine, case, flow_ids=flow_id or (), where=where))
+        elsewhere = not_there(flow_id or (), runs, client)
         if not runs:
             note(nothing_to_do(case, client))
-        movable = sum(not run.obstacles for run in runs)
-        if dry_run or not movable:
-            outcomes = [Migration(run, False, reasons(run.obstacles)) for run in runs]
-        else:
+        rows = [row(Migration(run, False, reasons(run.obstacles)), is_planned=True) for run in runs]
+        movable_count = sum(not run.obstacles for run in runs)
+        if movable_count and not dry_run:
             if not yes:
-                note(as_text(planned(runs)))
-            confirm(f"Move {movable} of {len(runs)} live runs to {case.new.hash[:19]}?", yes)
-            outcomes = list(migrate_runs(client.engine, case, iter(runs)))
-    emit([row(each, is_planned=dry_run) for each in outcomes], output, as_text)
-    left = [each for each in outcomes if not each.is_moved and (each.reason or not dry_run)]
-    note(
-        f"{len(outcomes) - len(left)} {'could be' if dry_run else ''} moved, {len(left)} left".replace(
-            "  ", " "
-        )
-    )
-    return 1 if left else 0
+                note(as_text(rows))
+            confirm(f"Move {movable_count} of {len(runs)} live runs to {case.new.hash[:19]}?", yes)
+            moved = migrate_runs(client.engine, case, iter(runs))
+            rows = [row(each, is_planned=False) for each in moved]
+    rows += elsewhere
+    emit(rows, output, as_text)
+    left_count = sum(each["result"] == "left" for each in rows)
+    note(f"{len(rows) - left_count} {'could be moved' if dry_run else 'moved'}, {left_count} left")
+    return 1 if left_count else 0
+
+
+def not_there(asked: Sequence[str], runs: Sequence[LiveRun], client: Client) -> list[dict[str, Any]]:
+    """Runs that were named and are closed, or have another definition. Raises NotFound."""
+    found = {run.flow_id for run in runs}
+    rows = []
+    for flow_id in dict.fromkeys(asked):
+        if flow_id in found:
+            continue
+        run = client.describe(flow_id)
+        is_open = run["status"] == "RUNNING"
+        reason = f"its definition is {run['definition']}" if is_open else f"it is closed: {run['status']}"
+        place = {"flow_id": flow_id, "run_id": run["run_id"], "result": "left", "verdict": None, "places": []}
+        rows.append({**place, "reason": reason})
+    return rows
 
 
 def demand_executable(case: Comparison) -> None:
@@ -92,12 +105,6 @@ def nothing_to_do(case: Comparison, client: Client) -> str:
         return f"{said}; no run of {case.old.name} is live"
     found = "\n".join(f"  {hash} ({count} live)" for hash, count in counts.items())
     return f"{said}; live runs of {case.old.name} have\n{found}"
-
-
-def planned(runs: Sequence[LiveRun]) -> list[dict[str, Any]]:
-    from orchestrator.engine.migrating import Migration, reasons
-
-    return [row(Migration(run, False, reasons(run.obstacles)), is_planned=True) for run in runs]
 
 
 def row(outcome: Migration, *, is_planned: bool) -> dict[str, Any]:
