@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator.core.reach import reach_of
-from orchestrator.definition.model import Combinator, JoinCondition
+from orchestrator.definition.model import Combinator, JoinCondition, Step
 from orchestrator.definition.problem import Problem
-from orchestrator.definition.values import Literal
+from orchestrator.definition.values import Literal, Value
 from orchestrator.graph.counts import size_of_list
 from orchestrator.lint.counting import CountingWait, are_comparable, awaited, counting_waits, debts, started
 from orchestrator.lint.facts import Facts
@@ -36,13 +36,15 @@ def find_misses(facts: Facts) -> Iterator[Problem]:
     for join in flow.joins:
         openings = facts.rounds.openings[join]
         interior = Interior(flow, reach_of(flow), join, openings)
-        needs_all = [condition for _, condition in facts.rounds.waits[join] if condition.need == "all"]
         openers = {opening.step for opening in openings}
+        waits = sorted(facts.rounds.waits[join], key=lambda wait: _graveness(*wait))
+        severity = _SEVERITIES[_graveness(*waits[0])] if waits else "info"
+        condition = waits[0][1] if waits else None
         for way in interior.misses.values():
             if way.target in openers:
-                yield _return(facts, join, way, "error" if needs_all else None)
+                yield _return(facts, join, way, "error" if severity == "error" else None)
             else:
-                yield _miss(facts, join, way, needs_all)
+                yield _miss(facts, join, way, condition, severity)
         for way in interior.returns.values():
             yield _return(facts, join, way, None)
 
@@ -58,12 +60,27 @@ def _return(facts: Facts, join: str, way: Exit, severity: str | None) -> Problem
     )
 
 
-def _miss(facts: Facts, join: str, way: Exit, needs_all: list[JoinCondition]) -> Problem:
+_SEVERITIES = ("error", "warning", "info")
+
+
+def _graveness(step: Step, condition: JoinCondition) -> int:
+    """0: without the report the wait never ends; 1: it may not; 2: it does without."""
+    wait = step.wait_for
+    is_only_way = wait is not None and wait.combinator in (Combinator.UNTIL, Combinator.ALL_OF)
+    is_only_way = is_only_way and condition.when is None
+    if condition.need == "all":
+        return 0 if is_only_way else 1
+    return 1 if isinstance(condition.need, Value) and is_only_way else 2
+
+
+def _miss(facts: Facts, join: str, way: Exit, condition: JoinCondition | None, severity: str) -> Problem:
     where = f"goes on to `{way.target}`, which" if way.target is not None else "ends its branch and"
     message = f"`{way.step}` {where} does not report to `{join}`"
-    if needs_all:
-        message += ": `need: all` can then never hold"
-    waits = [(condition.path, "awaits every report") for condition in needs_all[:1]]
+    waits = []
+    if condition is not None and severity != "info":
+        need = condition.need if isinstance(condition.need, str) else condition.need.text
+        message += f": `need: {need}` can then never hold" if need == "all" else ""
+        waits = [(condition.path, "awaits the reports")]
     return facts.problem(
         "JON004",
         message,
@@ -71,7 +88,7 @@ def _miss(facts: Facts, join: str, way: Exit, needs_all: list[JoinCondition]) ->
         is_key=way.is_key,
         also=[((*way.opening.path, "join"), "the round is opened here"), *waits],
         help=f"report to `{join}` here, or write `need: active` where it is awaited",
-        severity="error" if needs_all else "info",
+        severity=severity,
     )
 
 

@@ -68,15 +68,26 @@ def test_a_failure_route_given_by_a_movement() -> None:
     assert [problem.code for problem in found(rounds(work, steps), "JON")] == ["JON004"]
 
 
-@pytest.mark.parametrize("need", ["active", "first", "2"])
-def test_where_not_all_are_needed_a_missing_report_is_information(need: str) -> None:
+@pytest.mark.parametrize(("need", "severity"), [("active", "info"), ("first", "info"), ("2", "warning")])
+def test_where_not_all_are_needed_a_missing_report_is_no_error(need: str, severity: str) -> None:
     work = """
     input: string
     decide:
       - {when: input == 'a', report: {done: null}, dead_end: true}
       - dead_end: true
 """
-    assert [problem.severity for problem in found(rounds(work, need=need), "JON004")] == ["info"]
+    assert [problem.severity for problem in found(rounds(work, need=need), "JON004")] == [severity]
+
+
+def test_a_timer_beside_the_join_ends_the_wait_all_the_same() -> None:
+    work = """
+    input: string
+    decide:
+      - {when: input == 'a', report: {done: null}, dead_end: true}
+      - dead_end: true
+"""
+    text = rounds(work).replace("{until: {join: done, need: all}}", "{any_of: [{join: done}, {timer: 1h}]}")
+    assert [problem.severity for problem in found(text, "JON004")] == ["warning"]
 
 
 @pytest.mark.parametrize(
