@@ -1,7 +1,7 @@
 """One function over many files, in several processes where that is worth their start. Order stays.
 
-Measured on two cores: a flow of 70 lines takes 3 ms, two forked workers 40 ms to start and fill,
-fresh interpreters 700 ms each.
+Measured on two cores with little else running: a flow of 70 lines takes 4 ms, two forked workers gain from
+50 files on and halve the time of 340. Interpreters of their own need 0.4 s to import what they work with.
 """
 
 from __future__ import annotations
