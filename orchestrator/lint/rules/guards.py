@@ -103,10 +103,10 @@ def _dead_decisions(facts: Facts, decisions: Sequence[Decision], table: GuardTab
     for index, decision in enumerate(decisions):
         guard = decision.when
         always = table.constant(index) if guard is not None else None
-        if guard is not None and always is not None:
+        earlier = list(range(index))
+        if guard is not None and (always is False or (always and table.can([index], earlier))):
             yield _constant(facts, guard, always, "decision", decision.path)
             continue
-        earlier = list(range(index))
         is_last_word = guard is None and all(table.constant(each) is not True for each in earlier)
         if is_last_word or table.can([index], earlier):
             continue

@@ -64,6 +64,11 @@ def test_a_guard_that_always_holds_is_removed_alone() -> None:
     assert fixed(block, "GRA003") == HEAD + "    decide:\n      - graceful_complete:\n"
 
 
+def test_a_guard_that_always_holds_behind_an_else_is_dead_all_the_same() -> None:
+    (problem,) = found(listed(END, "when: true, " + END), "GRA003")
+    assert problem.message == "this decision is never taken: an earlier one always holds"
+
+
 def test_choices_are_lists_of_their_own() -> None:
     text = HEAD + (
         "    execute: choose\n    decide:\n"
