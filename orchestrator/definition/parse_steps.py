@@ -46,12 +46,15 @@ def read_step(reading: Reading, name: str, node: Json, path: Path, around: Surro
     result = read_result(fields, around.declared.types)
     lets = _Lets(fields, result)
     wait_scope = lets.wait_scope(around.scopes.wait(input=given))
-    wait_for = None
+    wait_for, count_before = None, len(reading.problems)
     if "wait_for" in fields:
         at = fields.at("wait_for")
         wait_for = read_wait_for(reading, fields["wait_for"], at, around.declared, around.joins, wait_scope)
+    is_understood = len(reading.problems) == count_before
 
     def decision_environment(result: Result, has_handler: bool) -> Environment:
+        if not is_understood:
+            return around.scopes.decision_after_any_wait(given, result, has_handler)
         return around.scopes.decision(input=given, result=result, has_handler=has_handler, wait=wait_for)
 
     body = _read_body(fields, around, result, lets, decision_environment, Owner.STEP, name, given)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from typing import TypeAlias
 
 from orchestrator.definition.expressions import Environment, Seen
-from orchestrator.definition.kinds import TIME_SCHEMA, Kind, kind_of
+from orchestrator.definition.kinds import ANY_KIND, TIME_SCHEMA, Kind, kind_of
 from orchestrator.definition.model import (
     Attribute,
     Channel,
@@ -121,6 +121,11 @@ class Scopes:
                 result.name: self._kind(_result(result, has_handler)),
             }
         )
+
+    def decision_after_any_wait(self, input: Type | None, result: Result, has_handler: bool) -> Environment:
+        """Where the wait has problems of its own, nothing is said of what is read of it."""
+        made = {"wait": ANY_KIND, "local": ANY_KIND, result.name: self._kind(_result(result, has_handler))}
+        return self._made({"input": self._input(input), **_OF_A_STEP, **made})
 
     def rpc(self, *, input: Type | None, result: Result, has_handler: bool) -> Environment:
         kinds = {"input": self._input(input), result.name: self._kind(_result(result, has_handler))}

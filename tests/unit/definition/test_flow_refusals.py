@@ -413,3 +413,20 @@ def test_own_keys_are_allowed_in_every_mapping() -> None:
             decide: [{x-a: 1, go_to: {step: A, x-a: 1, options: {x-a: 1}}}]
         """
     assert problems_of(text) == []
+
+
+def test_what_is_read_of_a_wait_with_problems_is_no_problem_too() -> None:
+    assert_problems(
+        """
+        flow: F
+        start: A
+        steps:
+          A:
+            wait_for: {any_of: [{channel: ⟦nowhere⟧, id: order}, {timer: 1h}]}
+            decide:
+              - {when: wait.order.satisfied, graceful_complete: "${wait.order.message}"}
+              - {graceful_complete: "${⟦wrong⟧}"}
+        """,
+        "REF002",
+        "EXP001",
+    )
