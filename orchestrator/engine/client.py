@@ -51,6 +51,7 @@ from orchestrator.store.contract import Head, Reading, Store
 
 if TYPE_CHECKING:
     from orchestrator.engine.aio import AsyncClient
+    from orchestrator.engine.migrating import Migration
     from orchestrator.store.sqlite_guest import Connection
 
 Span = timedelta | float
@@ -186,6 +187,33 @@ class Client:
         self.engine.submit(asked)
         travelled: Travelled = asked.receipt.result()
         return travelled
+
+    def migrate(
+        self,
+        old: Flow | str | Path,
+        new: Flow | str | Path,
+        *,
+        mapping: Iterable[str] = (),
+        flow_ids: Iterable[str] = (),
+        where: str | None = None,
+        dry_run: bool = False,
+    ) -> list[Migration]:
+        """Move the live runs of `old` to `new`, each that can go on from where it is; what became of each.
+
+        `old` and `new`: as `find_flow` takes them. `mapping`: as `--map`. `dry_run` only looks. Raises
+        DefinitionInvalid, NotFound, UsageError.
+        """
+        from orchestrator.engine.migrating import migrate_flow
+
+        return migrate_flow(
+            self.engine,
+            self.find_flow(old),
+            self.find_flow(new),
+            mapping,
+            set(flow_ids),
+            where,
+            dry_run=dry_run,
+        )
 
     def pause(self, flow: str, step: str | None = None) -> bool:
         """Begin nothing more of a flow type, or of one of its steps. False: it was paused.

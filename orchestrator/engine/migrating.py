@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from orchestrator.core.migration.comparison import Comparison, stand_of
 from orchestrator.core.migration.moving import Unfit, check_run
+from orchestrator.core.migration.renaming import parse_renaming
 from orchestrator.core.migration.verdicts import Obstacle, Verdict, worst
+from orchestrator.definition.model import Flow
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.search import Search
 from orchestrator.engine.submission import Migrate
-from orchestrator.errors import OrchestratorError, StoreError
+from orchestrator.errors import OrchestratorError, StoreError, UsageError
 from orchestrator.store.contract import Head, Reading, StoredRun
 
 AT_A_TIME = 100
@@ -83,6 +85,26 @@ def migrate_runs(
         yield from (moved.get(run.run) or Migration(run, False, reasons(run.obstacles)) for run in batch)
         done += len(batch)
         on_batch(done)
+
+
+def migrate_flow(
+    engine: Engine,
+    old: Flow,
+    new: Flow,
+    mapping: Iterable[str],
+    flow_ids: Collection[str],
+    where: str | None,
+    *,
+    dry_run: bool,
+) -> list[Migration]:
+    """See Client.migrate."""
+    if old.name != new.name:
+        raise UsageError(f"{old.name} and {new.name} are not two versions of one flow")
+    case = Comparison(old, new, parse_renaming(mapping, old, new))
+    runs = survey(engine, case, flow_ids=flow_ids, where=where)
+    if dry_run:
+        return [Migration(run, False, reasons(run.obstacles)) for run in runs]
+    return list(migrate_runs(engine, case, runs))
 
 
 def reasons(obstacles: Collection[Obstacle]) -> str:

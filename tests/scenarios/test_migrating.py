@@ -15,7 +15,7 @@ from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.migrating import Migration, migrate_runs, survey
 from orchestrator.engine.worker import Worker
-from orchestrator.errors import InvalidValue
+from orchestrator.errors import InvalidValue, UsageError
 from tests.support import engine_handlers
 from tests.support.engine_kit import Gate, Kit, another_store, flow_of
 
@@ -78,6 +78,17 @@ def test_an_approval_that_waits_for_a_month_goes_through_a_step_added_meanwhile(
     assert (run["status"], run["outputs"][0]["output"]) == ("COMPLETED", "paid")
     assert engine_handlers.calls == {"Ask-1": 1, "Audit-1": 1, "Pay-1": 1}
     assert run["attributes"]["audits"] == 1
+
+
+def test_the_client_moves_runs_and_may_only_look(kit: Kit) -> None:
+    old, new = waiting(kit), flow_of(AUDITED)
+    (looked,) = kit.client.migrate(old, new, dry_run=True)
+    assert (looked.is_moved, looked.reason, looked.run.obstacles) == (False, "", ())
+    assert kit.events()[-1] == "WaitForSucceeded"
+    assert kit.client.migrate(old, new, where="flow_id == 'other'") == []
+    assert [each.is_moved for each in kit.client.migrate(old, new, flow_ids=["run-1"])] == [True]
+    with pytest.raises(UsageError, match="not two versions of one flow"):
+        kit.client.migrate(old, flow_of(GATED))
 
 
 def test_a_timer_keeps_the_time_that_was_set_when_its_wait_began(kit: Kit) -> None:
