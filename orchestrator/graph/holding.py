@@ -6,7 +6,7 @@ The rules and the verifier share what is found. Linear in the size of the flow f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from orchestrator.definition.model import Channel, Delivery, Flow
@@ -69,9 +69,9 @@ def _section(given: _Given, name: str, usage: Usage, *, is_declared: bool) -> Se
     releases = _places((visit.spot, count) for visit in visits for count in visit.releases)
     if not releases and not is_declared:
         return None
-    members = _held((visit.spot.step, held) for visit in visits for held in visit.executing)
-    held_on_entry = _held((spot.step, spot.held) for spot in lineages.visits)
-    held = Held(flow, name, capacity, usage, lineages, crowds, members, held_on_entry, given.cancels)
+    executing, entering = _executing(visits), _entering(visits)
+    holders, held_on_entry = _most(executing), _most(entering)
+    held = Held(flow, name, capacity, usage, lineages, crowds, holders, held_on_entry, given.cancels)
     findings, sound = find_violations(held, seeds)
     if is_declared:
         evidence = Evidence.DECLARED
@@ -87,9 +87,10 @@ def _section(given: _Given, name: str, usage: Usage, *, is_declared: bool) -> Se
         capacity=capacity,
         seeded=_seeded(sound),
         entries=_places((visit.spot, count) for visit in visits for count in visit.takes),
-        members=members,
+        members=_least(executing),
+        holders=holders,
+        least_on_entry=_least(entering),
         held_on_entry=held_on_entry,
-        varying=_varying(visits),
         releases=releases,
         seeds=tuple(Place(seed.step, seed.count.path, seed.count.maximum or 0) for seed in sound),
         findings=findings,
@@ -146,24 +147,35 @@ def _looks_like_tokens(flow: Flow, usage: Usage, crowds: Crowds) -> bool:
     return is_blank and not is_read and crowds.has({taker.step for taker in usage.takers})
 
 
-def _varying(visits: Iterable[Visit]) -> frozenset[str]:
-    """Branches without a token count too where they are not followed further."""
-    counts: dict[str, set[int]] = {}
-    for visit in visits:
-        for spot in (visit.spot, *(move.target for move in visit.moves)):
-            counts.setdefault(spot.step, set()).add(spot.held)
-    return frozenset(step for step, held in counts.items() if len(held) > 1)
-
-
 def _places(found: Iterable[tuple[Spot, Count]]) -> tuple[Place, ...]:
     places = (Place(spot.step, count.path, count.minimum) for spot, count in found)
     return tuple(dict.fromkeys(places))
 
 
-def _held(found: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """The most tokens held, of steps that hold any."""
-    most: dict[str, int] = {}
-    for step, held in found:
-        if held > 0:
-            most[step] = max(held, most.get(step, 0))
-    return most
+def _executing(visits: Collection[Visit]) -> dict[str, set[int]]:
+    """How many tokens executions of each step can hold."""
+    visited = {visit.spot for visit in visits}
+    found: dict[str, set[int]] = {}
+    for visit in visits:
+        found.setdefault(visit.spot.step, set()).update(visit.executing)
+        for move in visit.moves:
+            if move.target not in visited:  # not followed, since it can neither take nor publish
+                found.setdefault(move.target.step, set()).add(move.target.held)
+    return found
+
+
+def _entering(visits: Iterable[Visit]) -> dict[str, set[int]]:
+    """How many tokens branches can come with; those without count too where they are not followed further."""
+    found: dict[str, set[int]] = {}
+    for visit in visits:
+        for spot in (visit.spot, *(move.target for move in visit.moves)):
+            found.setdefault(spot.step, set()).add(spot.held)
+    return found
+
+
+def _most(counts: Mapping[str, set[int]]) -> dict[str, int]:
+    return {step: max(held) for step, held in counts.items() if max(held, default=0) > 0}
+
+
+def _least(counts: Mapping[str, set[int]]) -> dict[str, int]:
+    return {step: min(held) for step, held in counts.items() if min(held, default=0) > 0}

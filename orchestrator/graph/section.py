@@ -64,11 +64,13 @@ class Section:
     entries: tuple[Place, ...] = ()
     """Wait conditions that take a token."""
     members: Mapping[str, int] = field(default_factory=dict)
-    """Tokens held while the step executes, by step; only steps that hold one."""
+    """Tokens that an execution of the step holds for certain, whatever ended its wait; only steps that do."""
+    holders: Mapping[str, int] = field(default_factory=dict)
+    """Tokens that it may hold: more than for certain where a timer can end the wait as well."""
+    least_on_entry: Mapping[str, int] = field(default_factory=dict)
+    """Tokens that a branch holds for certain when it enters the step, before its wait."""
     held_on_entry: Mapping[str, int] = field(default_factory=dict)
-    """Tokens held already when the step is entered, before its wait."""
-    varying: frozenset[str] = frozenset()
-    """Steps that are entered with different numbers of tokens, by the way that leads there."""
+    """Tokens that it may hold then: more than for certain where ways with and without one meet."""
     releases: tuple[Place, ...] = ()
     seeds: tuple[Place, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -77,12 +79,7 @@ class Section:
     @property
     def is_conserved(self) -> bool:
         """For any number of branches, unread tokens and held ones are together what was seeded."""
-        return self.is_countable and not self.findings and not self.doubts and self.seeded is not None
-
-    @property
-    def is_countable(self) -> bool:
-        """Whether a step says how many tokens its execution holds; what is wrong may make that differ."""
-        return not self.varying or bool(self.findings)
+        return not self.findings and not self.doubts and self.seeded is not None
 
     @property
     def is_exclusive(self) -> bool:

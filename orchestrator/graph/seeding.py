@@ -36,7 +36,7 @@ class Held:
     usage: Usage
     lineages: Lineages
     crowds: Crowds
-    members: Mapping[str, int]
+    holders: Mapping[str, int]
     held_on_entry: Mapping[str, int]
     cancels: tuple[Cancel, ...]
     """Of the flow."""

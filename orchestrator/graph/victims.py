@@ -25,7 +25,7 @@ def cancels_holders(held: Held, step: str, number: int) -> bool:
     return any(
         cancel.step == step
         and cancel.number in (0, number)
-        and any(victim in held.held_on_entry or victim in held.members for victim in cancel.victims)
+        and any(victim in held.held_on_entry or victim in held.holders for victim in cancel.victims)
         for cancel in held.cancels
     )
 

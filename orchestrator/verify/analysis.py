@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 from orchestrator.core.state import Phase, Status
 from orchestrator.definition.model import Flow, Publish, Rpc
@@ -18,6 +19,13 @@ from orchestrator.verify.sources import Source
 from orchestrator.verify.state import Outcome, State
 
 Edge = tuple[int, Outcome, int]
+
+
+class Held(NamedTuple):
+    """Tokens: for certain, and at most, where that depends on the way that somebody came."""
+
+    least: int
+    most: int
 
 
 class Analysis:
@@ -57,9 +65,8 @@ class Analysis:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """Channels that are certain to carry tokens, if it can be told who holds how many."""
-        found = (each for each in sections(self.flow) if each.evidence is not Evidence.WEAK)
-        return tuple(each for each in found if each.is_countable)
+        """Channels that are certain to carry tokens."""
+        return tuple(each for each in sections(self.flow) if each.evidence is not Evidence.WEAK)
 
     @cached_property
     def is_open_ended(self) -> bool:
@@ -157,15 +164,15 @@ class Analysis:
         queues = self.graph.transitions.queues
         return sum(count for number, count in state.queues if queues[number][0] == channel)
 
-    def held(self, state: State, section: Section) -> int:
+    def held(self, state: State, section: Section) -> Held:
         """Tokens that executions hold: what their wait took, and what they came with."""
-        total = 0
+        least = most = 0
         for place, count in self.active(state):
-            held = section.held_on_entry.get(place.step, 0)
-            if place.phase is Phase.EXECUTE:  # another condition than the token's may have ended the wait
-                held += place.taken.get((section.channel, None), 0)
-            total += count * held
-        return total
+            # Another condition than the token's may have ended the wait.
+            taken = place.taken.get((section.channel, None), 0) if place.is_executing else 0
+            least += count * (taken + section.least_on_entry.get(place.step, 0))
+            most += count * (taken + section.held_on_entry.get(place.step, 0))
+        return Held(least, most)
 
     def is_seeded(self, state: State, section: Section) -> bool:
         """Is no step left that would put the tokens there?"""

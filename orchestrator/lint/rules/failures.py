@@ -30,7 +30,7 @@ def find_failing_branches(facts: Facts) -> Iterator[Problem]:
     routed = {edge.step for edge in facts.paths.failure_edges}
     reported: set[str] = set()
     for section in facts.sections:
-        for name in section.members:
+        for name in section.holders:
             step = facts.flow.steps[name]
             if step.execute is None or name in recovering | routed | reported:
                 continue
@@ -50,7 +50,7 @@ def find_steps_without_route(facts: Facts) -> Iterator[Problem]:
     """FAI001: steps after whose failure nobody cleans up, in a branch in which others have a route."""
     recovering = {edge.recovery for edge in facts.paths.failure_edges}
     routed = {edge.step: edge for edge in facts.paths.failure_edges}
-    members = {name for section in facts.sections for name in section.members}
+    members = {name for section in facts.sections for name in section.holders}
     for step in facts.flow.steps.values():
         if step.execute is None or step.name in recovering or step.name in routed or step.name in members:
             continue

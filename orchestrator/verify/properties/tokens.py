@@ -66,7 +66,7 @@ def check_exclusion(analysis: Analysis) -> Iterator[PropertyReport]:
                 yield kept(analysis, "mutual_exclusion", "VER006", message)
             continue
         trace = counterexample(analysis.graph, crowded, blamed=section.members)
-        held = analysis.held(analysis.graph.states[crowded], section)
+        held = analysis.held(analysis.graph.states[crowded], section).least
         yield violated(
             "mutual_exclusion",
             "VER006",
@@ -109,7 +109,9 @@ def _expected(section: Section) -> int:
 
 def _find_crowd(analysis: Analysis, section: Section) -> int | None:
     """The first state with more holders than tokens."""
-    return next((n for n, s in analysis.running() if analysis.held(s, section) > section.capacity), None)
+    return next(
+        (n for n, s in analysis.running() if analysis.held(s, section).least > section.capacity), None
+    )
 
 
 def _find_imbalance(
@@ -119,7 +121,8 @@ def _find_imbalance(
     for number, state in enumerate(analysis.graph.states):
         if not state.is_running or not analysis.is_seeded(state, section):
             continue
-        total = analysis.unread(state, section.channel) + analysis.held(state, section)
+        unread, held = analysis.unread(state, section.channel), analysis.held(state, section)
+        total = max(unread + held.least, min(_expected(section), unread + held.most))
         if total != _expected(section):
             parent = analysis.graph.parents[number]
             if parent is None:
@@ -133,11 +136,11 @@ def _find_lost_by_cancel(analysis: Analysis, section: Section) -> tuple[int, Out
     for number, outcome, target in analysis.edges():
         if not outcome.cancels or not states[target].is_running:
             continue
-        before, after = (
-            analysis.unread(states[each], section.channel) + analysis.held(states[each], section)
-            for each in (number, target)
+        before = (
+            analysis.unread(states[number], section.channel) + analysis.held(states[number], section).least
         )
-        is_holder = any(section.members.get(place.step, 0) for place, _ in outcome.cancels)
+        after = analysis.unread(states[target], section.channel) + analysis.held(states[target], section).most
+        is_holder = any(section.holders.get(place.step, 0) for place, _ in outcome.cancels)
         if is_holder and after < before:
             return number, outcome, target
     return None

@@ -116,6 +116,8 @@ def test_a_timer_beside_the_token_is_told_apart_by_the_guard() -> None:
     section = section_of(workers(enter, "Work: {publish: {slot: null}, dead_end: true}", wait=RACE))
     assert section.findings == ()
     assert section.is_conserved
+    assert dict(section.members) == {"Work": 1}
+    assert dict(section.holders) == {"Enter": 1, "Work": 1}
 
 
 @pytest.mark.parametrize(

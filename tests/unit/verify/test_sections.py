@@ -33,14 +33,25 @@ def test_who_was_let_on_by_a_timer_holds_no_token() -> None:
     assert found["mutual_exclusion"] is Verdict.PROVED
 
 
-def test_a_step_that_some_enter_with_a_token_and_some_without_says_nothing() -> None:
-    found = verdicts("""\
+WAYS = """\
   Enter:
     wait_for: {any_of: [{channel: slot}, {timer: 5s}]}
     decide:
       - {when: wait.slot.satisfied && now > run.started_at, publish: {slot: null}, dead_end: true}
       - go_to: End
   End: {force_complete: }
-""")
-    assert "token_conservation" not in found
-    assert "mutual_exclusion" not in found
+"""
+
+
+def test_a_step_that_some_enter_with_a_token_and_some_without_proves_nothing_wrong() -> None:
+    found = verdicts(WAYS)
+    assert found["token_conservation"] is not Verdict.VIOLATED
+    assert found["mutual_exclusion"] is not Verdict.VIOLATED
+
+
+def test_who_may_have_come_without_a_token_excludes_nobody() -> None:
+    text = HEAD + WAYS + "verify: {properties: [{mutual_exclusion: [Enter]}, {mutual_exclusion: [End]}]}\n"
+    found = verify_flow(flow_of(text))
+    asked = [each.verdict for each in found.properties if each.rule == "VER007"]
+    assert Verdict.PROVED not in asked
+    assert asked != []
