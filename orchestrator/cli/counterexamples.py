@@ -6,14 +6,17 @@ import os
 import re
 from pathlib import Path
 
+from orchestrator.binding.invoke import BoundHandler
 from orchestrator.cli.rehearsal_text import write_rehearsal
 from orchestrator.core.state import TIMEOUT_STEP
 from orchestrator.definition.model import Flow
-from orchestrator.errors import UsageError
+from orchestrator.errors import DefinitionInvalid, UsageError
+from orchestrator.simulate.calls import BoundFlows
 from orchestrator.simulate.flows import FlowSource
 from orchestrator.simulate.performance import rehearse
 from orchestrator.simulate.rehearsal import SUFFIX, parse_rehearsals
 from orchestrator.simulate.retelling import retell
+from orchestrator.simulate.script import CallKey
 from orchestrator.simulate.storyline import Beat, BeatKind, Given, Storyline
 from orchestrator.simulate.takes import Take
 from orchestrator.verify.problems import Replay
@@ -53,6 +56,8 @@ def replay(
     retelling = retell(flow, storyline(counterexample, found.name), FlowSource(flow, home))
     if retelling.take is None:
         return Replay(False, reason=retelling.reason)
+    if flow.source is None or not Path(flow.source.path).is_file():
+        return Replay(True)  # from standard input: nothing that a rehearsal could name
     path = _prepared(directory or home) / (name + SUFFIX)
     text = _script(flow, found, counterexample, retelling.take, path)
     reason = _trial(flow, text, path)
@@ -82,6 +87,13 @@ def _script(flow: Flow, found: PropertyReport, counterexample: Counterexample, t
     )
 
 
+class NoHandlers(BoundFlows):
+    """Verifying never runs the handlers of a flow."""
+
+    def handler(self, flow: Flow, key: CallKey) -> BoundHandler:
+        raise DefinitionInvalid(f"{key.text} is called more often than the counterexample has it", ())
+
+
 def _trial(flow: Flow, text: str, path: Path) -> str | None:
     """Why the file, once written, would not do as it says."""
     parsed = parse_rehearsals(text, path)
@@ -89,7 +101,7 @@ def _trial(flow: Flow, text: str, path: Path) -> str | None:
         return parsed.problems[0].message
     if parsed.file.flow.hash != flow.hash:
         return "the flow's file has another content"
-    performance = rehearse(parsed.file, parsed.file.rehearsals[0])
+    performance = rehearse(parsed.file, parsed.file.rehearsals[0], bound=NoHandlers())
     return performance.differences[0].message if performance.differences else None
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from orchestrator.cli.counterexamples import replay_all
@@ -83,22 +84,36 @@ def verify_paths(
         raise UsageError("standard input (-) is verified alone")
     with _progress() as tell:
         for number, file in enumerate(files, start=1):
-            tell(f"verify {shown_path(file)} ({number} of {len(files)})")
+            place = f"verify {shown_path(file)} ({number} of {len(files)})"
+            tell(place)
             flow, problems = _read(file, text)
             if flow is None:
                 broken += problems
             else:
-                verified.append(verify(flow, bounds, trace_directory))
+                verified.append(verify(flow, bounds, trace_directory, partial(_tell_states, tell, place)))
     if bounds.properties:
         _require_known(bounds.properties, verified)
     return Verification(verified, broken, [shown_path(file) for file in files])
 
 
-def verify(flow: Flow, bounds: Bounds, trace_directory: Path | None = None) -> Verified:
+def _tell_states(tell: Tell, place: str, count: int) -> None:
+    tell(f"{place}: {count:,} states")
+
+
+def verify(
+    flow: Flow,
+    bounds: Bounds,
+    trace_directory: Path | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Verified:
     from orchestrator.verify.verifying import verify_flow
 
     report = verify_flow(
-        flow, fan_out=bounds.fan_out, max_states=bounds.max_states, properties=bounds.properties
+        flow,
+        fan_out=bounds.fan_out,
+        max_states=bounds.max_states,
+        properties=bounds.properties,
+        progress=progress,
     )
     return conclude(report, replay_all(report, trace_directory))
 

@@ -25,7 +25,7 @@ from orchestrator.core.events import (
     TimerSkipped,
 )
 from orchestrator.core.snapshot import Snapshot
-from orchestrator.core.state import Status
+from orchestrator.core.state import Phase, Status
 from orchestrator.core.transition import decide
 from orchestrator.definition.model import Flow, Json, Rpc, Step, SubflowCondition
 from orchestrator.errors import OrchestratorError
@@ -47,6 +47,7 @@ NEVER = timedelta(days=9000)
 FAILURE = Failure("RuntimeError", "as the counterexample has it", ("RuntimeError", "Exception"), None, False)
 _FITTING_LIMIT = 40
 """Fitting values of one call that are told apart."""
+_COMMIT_LIMIT = 1000
 _AT_A_TIME, _AFTER_A_STEP = "at a time", "after a step"
 
 
@@ -188,16 +189,15 @@ class Director(Calls):
         """Timers that win are skipped; whatever else ends a wait comes by itself."""
         run = self._environment.find(FLOW_ID).run
         for execution in list(run.executions.values()):
-            if execution.wait is None or not self._cast.is_played_by(beat.execution_id, execution.id, run):
+            if execution.phase is not Phase.WAITING or execution.wait is None:
+                continue
+            if not self._cast.is_played_by(beat.execution_id, execution.id, run):
                 continue
             for pending in execution.wait.conditions:
                 is_asked = pending.id in beat.conditions and pending.kind == "timer"
-                if is_asked and not pending.has_fired and execution.id in run.executions:
-                    self._act(
-                        TimerSkipped(
-                            at=self._environment.now, execution_id=execution.id, condition=pending.id
-                        )
-                    )
+                if is_asked and not pending.has_fired:
+                    at = self._environment.now
+                    self._act(TimerSkipped(at=at, execution_id=execution.id, condition=pending.id))
                     return
 
     def _act(self, event: Event, after: str | None = None) -> None:
@@ -366,6 +366,8 @@ class Director(Calls):
     def _watch(self, simulated: SimulatedRun, commit: Commit) -> None:
         if simulated.run.flow_id != FLOW_ID:
             return
+        if len(simulated.commits) > _COMMIT_LIMIT + 20 * len(self._story.all_beats):
+            raise Mishap("it goes round without any time passing, and no rehearsal could stop it", ())
         for change in commit.changes:
             if isinstance(change, c.StepQueued):
                 self._cast.enter(change.execution)

@@ -91,7 +91,7 @@ def _notes(report: FlowReport, found: PropertyReport, replay: Replay | None) -> 
     elif replay.is_played:
         notes.append("replayed with real data; keep the rehearsal: --trace-dir .orchestrator/traces")
     else:
-        notes.append(f"not replayed: {replay.reason}; it may need data that do not exist")
+        notes.append(f"not replayed: {replay.reason}; it may need data or an order that no run has")
     return notes
 
 

@@ -14,6 +14,8 @@ from tests.acceptance.command import ROOT, Place
 COMMANDS = [
     "init",
     "lint",
+    "verify",
+    "check",
     "graph",
     "render",
     "show",
