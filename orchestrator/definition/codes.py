@@ -213,6 +213,7 @@ CODES: dict[str, Code] = {
         "timer-after-timeout",
         "A timer that is no shorter than the timeout of the run: it never fires.",
         severity="warning",
+        confidence="heuristic",
     ),
     "WAI004": Code(
         "shadowed-alternative",

@@ -92,36 +92,32 @@ def find_shadowed_alternatives(facts: Facts) -> Iterator[Problem]:
 
 
 def _shadowed_conditions(facts: Facts, step: Step, wait: WaitFor) -> Iterator[Problem]:
-    reported: set[str] = set()
-    for one, other in combinations([each for each in wait.conditions if not is_optional(each)], 2):
-        for winner, loser in ((one, other), (other, one)):
-            is_earlier = winner is one
-            if loser.id in reported or not _implies(winner, loser, is_earlier=is_earlier):
-                continue
-            reported.add(loser.id)
+    plain = [each for each in wait.conditions if not is_optional(each)]
+    for index, loser in enumerate(plain):
+        winner = next((each for each in plain[:index] if _implies(each, loser)), None)
+        if winner is not None:
             yield facts.problem(
                 "WAI004",
                 f"`{loser.id}` of `{step.name}` is never chosen: `{winner.id}` holds whenever it does",
                 loser.path,
-                also=[(winner.path, "holds no later")],
+                also=[(winner.path, "is tried first")],
                 help="remove it, or put the stronger condition first",
                 fix=_drop(facts, step, loser),
             )
-            break
 
 
-def _implies(winner: Condition, loser: Condition, *, is_earlier: bool) -> bool:
-    """Whether `winner` is chosen whenever `loser` could be; channels and joins are tried in their order."""
+def _implies(winner: Condition, loser: Condition) -> bool:
+    """Whether `winner`, which is tried first, holds whenever `loser` does.
+
+    A shorter timer behind a longer one is left alone: where a worker comes late, both have fired.
+    """
     if isinstance(winner, TimerCondition) and isinstance(loser, TimerCondition):
         first, second = literal_span(winner), literal_span(loser)
-        if first is None or second is None:
-            return False
-        return first < second or (first == second and is_earlier)
+        return first is not None and second is not None and first <= second
     if isinstance(winner, ChannelCondition) and isinstance(loser, ChannelCondition):
-        if (winner.channel, winner.key) != (loser.channel, loser.key) or not is_earlier:
-            return False
         least, more = minimum(winner), minimum(loser)
-        return least is not None and more is not None and least <= more
+        is_same = (winner.channel, winner.key) == (loser.channel, loser.key)
+        return is_same and least is not None and more is not None and least <= more
     return False
 
 
@@ -137,7 +133,7 @@ def _shadowed_groups(facts: Facts, step: Step, wait: WaitFor) -> Iterator[Proble
                     f"the combination {' + '.join(group)} of `{step.name}` is never chosen: "
                     f"{' + '.join(earlier)} holds whenever it does",
                     path,
-                    also=[((*wait.path, "any_combination_of", wait.groups.index(earlier)), "holds no later")],
+                    also=[((*wait.path, "any_combination_of", wait.groups.index(earlier)), "is tried first")],
                     help="remove it, or put the larger combination first",
                     fix=Fix("remove the combination", (edit,), is_safe=True) if edit is not None else None,
                 )
