@@ -219,7 +219,7 @@ class _Composer:
         return node
 
     def _add(self, node: MappingNode, key: Node, value: Node) -> None:
-        if not isinstance(key, Scalar) or not (key.style or isinstance(resolve_plain(key.value), str)):
+        if not isinstance(key, Scalar) or not (key.style or _is_text(key.value)):
             shown = f"`{key.value}`" if isinstance(key, Scalar) and key.value else f"this {_kind_of(key)}"
             quoted = f': write "{key.value}"' if isinstance(key, Scalar) and key.value else ""
             self._report(
@@ -351,6 +351,11 @@ def resolve_plain(text: str) -> Json:
     if _HEXADECIMAL.match(text):
         return int(text[2:], 16)
     return float(text) if _NUMBER.match(text) else text
+
+
+def _is_text(plain: str) -> bool:
+    """Nearly every key begins with a letter and is a longer word than any that means something else."""
+    return (plain[:1].isalpha() and len(plain) > 5) or isinstance(resolve_plain(plain), str)
 
 
 def _kind_of(node: Node) -> str:

@@ -40,7 +40,7 @@ def _canonical(node: Json, shape: Shape) -> Json:
         return pairs if shape.is_ordered else dict(pairs)
     known = KEYS.get(shape, {}) if isinstance(shape, str) else {}
     return {
-        key: _canonical(value, known.get(key, DATA))
+        key: _canonical(value, known.get(key, DATA)) if isinstance(value, dict | list) else value
         for key, value in node.items()
         if not key.startswith("x-") and known.get(key) is not LABEL
     }
