@@ -127,6 +127,7 @@ def _lines_shown(source: Source | None, marks: Sequence[_Mark]) -> list[int]:
         shown.update(range(mark.span.line, mark.last_line + 1))
         if len(marks) > 1:
             shown.update(_station_line(source, mark))
+    shown.update({number + 1 for number in shown if number + 2 in shown})  # a line is as short as `...`
     return sorted(number for number in shown if number <= len(source.lines))
 
 

@@ -72,6 +72,18 @@ def test_places_far_apart_are_shown_below_the_names_of_their_steps() -> None:
     ).replace("\n        ", "\n")
 
 
+def test_one_line_between_two_places_is_shown() -> None:
+    label = LabelledSpan(FILE, Span(1, 1, 1, 5), "first here")
+    problem = Problem("YML002", "twice", FILE, Span(3, 1, 3, 5), spans=(label,))
+    assert problem.frame(source("flow: A\nx-a: 1\nflow: B\n")).splitlines()[3:] == [
+        "1 | flow: A",
+        "  | ---- first here",
+        "2 | x-a: 1",
+        "3 | flow: B",
+        "  | ^^^^",
+    ]
+
+
 def test_places_on_one_line_have_an_underline_each() -> None:
     spans = (
         LabelledSpan(FILE, span_of(FLOW, "token: 1"), "one"),
