@@ -25,8 +25,8 @@ CODES: dict[str, Code] = {
     ),
     "YML003": Code(
         "ambiguous-scalar",
-        "An unquoted value or key that readers of YAML 1.1 take for something else.",
-        severity="warning",
+        "Unquoted, and something else to readers of YAML 1.1.",
+        "warning",
         fix="safe",
         found_by=("rule",),
     ),
@@ -35,8 +35,8 @@ CODES: dict[str, Code] = {
     "YML006": Code("multiple-documents", "A file holds one flow: one YAML document."),
     "YML007": Code(
         "unseen-text",
-        "What nobody sees: a last line without end, invisible characters.",
-        severity="warning",
+        "A last line without end, or invisible characters.",
+        "warning",
         fix="safe",
         found_by=("rule",),
     ),
@@ -71,14 +71,9 @@ CODES: dict[str, Code] = {
         "reserved-name", "The name is a CEL keyword, a name of the language, or already in scope."
     ),
     "NAM002": Code("case-collision", "Two names of one kind differ in case only."),
-    "NAM003": Code(
-        "naming-style", "Steps are named LikeThis, channels likeThis.", severity="info", fix="unsafe"
-    ),
+    "NAM003": Code("naming-style", "Steps are named LikeThis, channels likeThis.", "info", fix="unsafe"),
     "NAM004": Code(
-        "id-file-mismatch",
-        "The names of the flow and of its file have nothing in common.",
-        severity="warning",
-        confidence="heuristic",
+        "id-file-mismatch", "The flow and its file have no word in common.", "warning", "heuristic"
     ),
     "NAM005": Code("duplicate-condition-id", "Ids of conditions are unique in a wait."),
     "NAM006": Code(
@@ -143,20 +138,12 @@ CODES: dict[str, Code] = {
         found_by=("handlers",),
     ),
     "REF006": Code(
-        "unused-channel",
-        "A channel that nothing waits on and nothing publishes to.",
-        severity="warning",
-        fix="safe",
+        "unused-channel", "A channel that nothing waits on and nothing publishes to.", "warning", fix="safe"
     ),
     "REF007": Code("never-published-channel", "A step waits on a channel that nothing can publish to."),
-    "REF008": Code(
-        "never-consumed-channel", "Messages are published that no step waits on.", severity="warning"
-    ),
+    "REF008": Code("never-consumed-channel", "Messages are published that no step waits on.", "warning"),
     "REF009": Code(
-        "unused-attribute",
-        "An attribute that nothing reads or nothing writes.",
-        severity="warning",
-        fix="safe",
+        "unused-attribute", "An attribute that nothing reads or nothing writes.", "warning", fix="safe"
     ),
     "REF020": Code("unknown-join", "No join of that name is declared.", fix="unsafe"),
     "REF021": Code(
@@ -167,75 +154,55 @@ CODES: dict[str, Code] = {
     "GRA002": Code("no-terminal", "No decision ever completes or fails a run."),
     "GRA003": Code(
         "dead-guard",
-        "A guard that decides nothing: it is constant, or earlier ones hold whenever it does.",
-        severity="warning",
+        "A guard that decides nothing: it is constant, or comes too late.",
+        "warning",
         fix="safe",
     ),
     "GRA004": Code(
         "non-exhaustive-guards", "A list of decisions or movements of which none may be left.", fix="unsafe"
     ),
     "GRA005": Code(
-        "overlapping-guards", "Two guards on one thing can both hold; the first one wins.", severity="warning"
+        "overlapping-guards", "Two guards on one thing can both hold; the first one wins.", "warning"
     ),
     "GRA006": Code("busy-loop", "A cycle that never waits: it has no way out, or waits by spinning."),
-    "GRA007": Code("failure-route-cycle", "Failure routes lead in a circle.", severity="warning"),
+    "GRA007": Code("failure-route-cycle", "Failure routes lead in a circle.", "warning"),
     "GRA008": Code(
-        "duplicate-goto",
-        "A fan-out goes to the same step twice with the same input.",
-        severity="warning",
-        fix="unsafe",
+        "duplicate-goto", "A fan-out goes to one step twice with the same input.", "warning", fix="unsafe"
     ),
-    "GRA009": Code(
-        "only-dead-ends",
-        "The only line of a run takes a way on which nobody completes it.",
-        severity="warning",
-    ),
+    "GRA009": Code("only-dead-ends", "The only line of a run goes where nobody completes it.", "warning"),
     "GRA010": Code(
-        "fan-out-without-join", "A branch completes the run without waiting for the others.", severity="info"
+        "fan-out-without-join", "A branch completes the run without waiting for the others.", "info"
     ),
-    "GRA011": Code("complexity", "The flow is too large to be followed at a glance.", severity="info"),
+    "GRA011": Code("complexity", "The flow is too large to be followed at a glance.", "info"),
     "GRA012": Code(
-        "start-step-reentered", "A movement back to the start step seeds a channel again.", severity="warning"
+        "start-step-reentered", "A movement back to the start step seeds a channel again.", "warning"
     ),
     "WAI001": Code(
-        "empty-wait",
-        "A wait without conditions and effects: it holds at once.",
-        severity="warning",
-        fix="safe",
+        "empty-wait", "A wait without conditions and effects: it holds at once.", "warning", fix="safe"
     ),
     "WAI002": Code(
-        "unbounded-wait",
-        "A step waits for the outside only, and nothing limits how long.",
-        severity="warning",
-        fix="unsafe",
+        "unbounded-wait", "A step waits for the outside only, without limit.", "warning", fix="unsafe"
     ),
     "WAI003": Code(
         "timer-after-timeout",
-        "A timer that is no shorter than the timeout of the run: it never fires.",
-        severity="warning",
-        confidence="heuristic",
+        "A timer no shorter than the timeout of the run never fires.",
+        "warning",
+        "heuristic",
     ),
     "WAI004": Code(
-        "shadowed-alternative",
-        "An alternative that is never chosen, since another holds whenever it does.",
-        severity="warning",
-        fix="safe",
+        "shadowed-alternative", "An alternative that another one always forestalls.", "warning", fix="safe"
     ),
     "WAI005": Code("zero-timer-wins", "A timer of no length among alternatives: it always wins."),
     "WAI006": Code(
         "same-channel-twice",
-        "Two conditions of one combination reserve messages of one channel.",
-        severity="warning",
+        "Two conditions of one combination take from one channel.",
+        "warning",
         fix="safe",
     ),
-    "WAI007": Code("for-zero", "A wait for 0 messages holds at once.", severity="warning"),
-    "WAI008": Code("timer-unused-result", "Whether the timer fired makes no difference.", severity="info"),
-    "WAI009": Code("wait-result-unread", "A message is taken and never read.", severity="info"),
-    "WAI010": Code(
-        "at-most-always-true",
-        "A condition with a minimum of 0 holds at once, beside others that can then never win.",
-        severity="warning",
-    ),
+    "WAI007": Code("for-zero", "A wait for 0 messages holds at once.", "warning"),
+    "WAI008": Code("timer-unused-result", "Whether the timer fired makes no difference.", "info"),
+    "WAI009": Code("wait-result-unread", "A message is taken and never read.", "info"),
+    "WAI010": Code("at-most-always-true", "A minimum of 0 holds at once; alternatives never win.", "warning"),
     "RHS001": Code("nothing-to-script", "A rehearsal scripts a handler or choice that its flow has not."),
     "RHS002": Code("undeclared-effect", "A scripted handler does what its `may` does not allow."),
     "RHS003": Code("not-external", "A client of a rehearsal publishes to a channel that is not external."),
