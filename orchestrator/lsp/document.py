@@ -10,7 +10,7 @@ from typing import TypeAlias
 from orchestrator.definition.mentions import read_symbols
 from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse_partly
-from orchestrator.definition.problem import Problem, Span, split_lines
+from orchestrator.definition.problem import Problem, Span, sort_key, split_lines
 from orchestrator.definition.source import Source
 from orchestrator.definition.symbols import Mention, SymbolTable
 from orchestrator.lint.runner import lint_text
@@ -27,6 +27,8 @@ class Document:
     ) -> None:
         self.path = path
         self._choose = choose
+        self.verified: list[Problem] = []
+        """What the verifier has found in this text."""
         self.text = text
         own = read_symbols(text, path)
         self.is_readable = own is not None
@@ -51,6 +53,13 @@ class Document:
     @cached_property
     def problems(self) -> list[Problem]:
         return self.chosen(lint_text(self.text, self.path))
+
+    @property
+    def all_problems(self) -> list[Problem]:
+        """Those of the verifier too; none twice."""
+        known = {(problem.code, problem.span) for problem in self.problems}
+        more = [problem for problem in self.verified if (problem.code, problem.span) not in known]
+        return sorted([*self.problems, *more], key=sort_key)
 
     def chosen(self, problems: list[Problem]) -> list[Problem]:
         """Those of them that are to be shown."""

@@ -72,7 +72,7 @@ def diagnostics_of(
     document: Document, uri: str, positions: Positions, docs: str | None
 ) -> list[lsp.Diagnostic]:
     """`docs` is the address of a problem's page, with `{code}` in it."""
-    return [diagnostic_of(problem, uri, positions, docs) for problem in document.problems]
+    return [diagnostic_of(problem, uri, positions, docs) for problem in document.all_problems]
 
 
 def diagnostic_of(problem: Problem, uri: str, positions: Positions, docs: str | None) -> lsp.Diagnostic:
@@ -83,10 +83,17 @@ def diagnostic_of(problem: Problem, uri: str, positions: Positions, docs: str | 
         for labelled in problem.spans
         if labelled.path == problem.path
     ]
+    related += [
+        lsp.DiagnosticRelatedInformation(
+            lsp.Location(uri, range_of(positions, step.span)),
+            f"{number}. {step.thread + ': ' if step.thread else ''}{step.text}",
+        )
+        for number, step in enumerate(problem.trace, start=1)
+    ]
     is_idle = problem.name.startswith(("unused", "unreachable"))
     return lsp.Diagnostic(
         range=range_of(positions, problem.span),
-        message=problem.message + (f"\n{problem.help}" if problem.help else ""),
+        message="\n".join([problem.message, *problem.notes, *([problem.help] if problem.help else [])]),
         severity=_SEVERITIES[problem.severity],
         code=problem.code,
         code_description=lsp.CodeDescription(docs.replace("{code}", problem.code)) if docs else None,

@@ -24,19 +24,19 @@ from orchestrator.lsp.navigation import find_definition, find_references
 from orchestrator.lsp.outline import outline_of
 from orchestrator.lsp.positions import Positions
 from orchestrator.lsp.renaming import RenameRefused, Renaming, find_renamed, rename
-from orchestrator.lsp.session import Choose, Session, choose_all
+from orchestrator.lsp.session import Project, Session
 
 _TRIGGERS = [".", ":", " ", "{", "["]
 
 
-def serve_stdio(choose: Choose = choose_all) -> None:
+def serve_stdio(project: Project) -> None:
     """Until the client says exit or goes away. What is printed by accident goes to stderr."""
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")  # the server closes it at the end
     with redirect_stdout(sys.stderr):
-        make_server(choose).start_io(sys.stdin.buffer, out)
+        make_server(project).start_io(sys.stdin.buffer, out)
 
 
-def serve_tcp(host: str, port: int, choose: Choose = choose_all) -> None:
+def serve_tcp(host: str, port: int, project: Project) -> None:
     """For one client, until it goes. Raises UsageError where nobody can listen."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -47,16 +47,16 @@ def serve_tcp(host: str, port: int, choose: Choose = choose_all) -> None:
         print(f"listening on {host}:{listening.getsockname()[1]}", file=sys.stderr, flush=True)
         connection, _ = listening.accept()
     with connection, connection.makefile("rb") as read, connection.makefile("wb") as write:
-        make_server(choose).start_io(read, write)
+        make_server(project).start_io(read, write)
 
 
-def make_server(choose: Choose) -> LanguageServer:
+def make_server(project: Project) -> LanguageServer:
     server = LanguageServer("orchestrator", _version(), text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
 
     def tell(message: str) -> None:
         server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, message))
 
-    session = Session(server.text_document_publish_diagnostics, tell, choose)
+    session = Session(server.text_document_publish_diagnostics, tell, project)
     _add_documents(server, session)
     _add_reading(server, session)
     _add_navigation(server, session)
@@ -94,10 +94,14 @@ def _add_documents(server: LanguageServer, session: Session) -> None:
     def initialize(params: lsp.InitializeParams) -> None:
         folders = [folder.uri for folder in params.workspace_folders or ()]
         roots = folders or [uri for uri in [params.root_uri] if uri]
-        options = params.initialization_options
-        docs = options.get("problemDocs") if isinstance(options, dict) else None
+        given = params.initialization_options
+        options = given if isinstance(given, dict) else {}
         encoding = server.workspace.position_encoding
-        session.introduce(roots, str(getattr(encoding, "value", encoding) or "utf-16"), docs)
+        session.introduce(roots, str(getattr(encoding, "value", encoding) or "utf-16"), options)
+
+    @server.feature(lsp.SHUTDOWN)
+    async def shutdown(params: None) -> None:
+        await session.leave()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def did_open(params: lsp.DidOpenTextDocumentParams) -> None:
@@ -111,7 +115,7 @@ def _add_documents(server: LanguageServer, session: Session) -> None:
         session.change(changed.uri, text, changed.version)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
+    async def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
         session.save(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
@@ -155,7 +159,7 @@ def _with_problems(document: Document, line: int, column: int, hover: Hover | No
     place = (line, column)
     found = [
         problem
-        for problem in document.problems
+        for problem in document.all_problems
         if (problem.span.line, problem.span.column) <= place
         and place <= (problem.span.end_line, problem.span.end_column)
         and problem.span.end_line - problem.span.line < 3

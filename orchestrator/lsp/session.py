@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from lsprotocol import types as lsp
@@ -17,6 +19,7 @@ from orchestrator.errors import UsageError
 from orchestrator.lsp.document import Document
 from orchestrator.lsp.positions import Positions
 from orchestrator.lsp.protocol import diagnostics_of
+from orchestrator.lsp.verification import verify_file
 
 TYPING_PAUSE = 0.2
 """Seconds without a change after which a text is looked at."""
@@ -27,30 +30,42 @@ Choose = Callable[[list[Problem], Source, Sequence[Path]], list[Problem]]
 """Which problems of a text to show, by the editor's folders; raises UsageError where that cannot be told."""
 
 
-def choose_all(problems: list[Problem], source: Source, roots: Sequence[Path]) -> list[Problem]:
-    return problems
+FindProject = Callable[[Path, Sequence[Path]], Path]
+"""The directory that a flow's commands are typed in, by its file and the editor's folders."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """What the command line knows of projects and the server asks for."""
+
+    choose: Choose
+    find: FindProject
 
 
 class Session:
     """`encoding` and `roots` are known once the client has introduced itself."""
 
-    def __init__(self, publish: Publish, tell: Tell, choose: Choose = choose_all) -> None:
+    def __init__(self, publish: Publish, tell: Tell, project: Project) -> None:
         self.encoding = "utf-16"
         self.roots: tuple[Path, ...] = ()
         self.docs: str | None = docs_pages()
         """The address of a problem's page, with `{code}` for its code."""
         self._publish = publish
         self._tell = tell
-        self._choose = choose
+        self._project = project
+        self.verifies = True
+        """Each flow that is saved."""
         self._told: set[str] = set()
         self._texts: dict[str, tuple[str, int | None]] = {}
         self._documents: dict[str, Document] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def introduce(self, roots: Iterable[str], encoding: str, docs: str | None) -> None:
+    def introduce(self, roots: Iterable[str], encoding: str, options: Mapping[str, Any]) -> None:
+        """`options` are the author's: `problemDocs`, `verifyOnSave`."""
         self.roots = tuple(Path(path) for uri in roots if (path := uris.to_fs_path(uri)) is not None)
         self.encoding = encoding
-        self.docs = docs or self.docs
+        self.docs = options.get("problemDocs") or self.docs
+        self.verifies = options.get("verifyOnSave") is not False
 
     # --- Documents
 
@@ -64,8 +79,7 @@ class Session:
         if not is_flow(uri):
             return
         self._texts[uri] = (text, version)
-        self._cancel(uri)
-        self._tasks[uri] = asyncio.get_running_loop().create_task(self._publish_later(uri))
+        self._start(uri, self._publish_later(uri))
 
     def close(self, uri: str) -> None:
         self._cancel(uri)
@@ -89,6 +103,19 @@ class Session:
         if known is not None:
             self._documents[uri] = Document(known.path, known.text, known, self._chosen)
             self.publish_now(uri)
+            if self.verifies and uri.startswith("file:") and not has_errors(known):
+                self._start(uri, self._verify(uri))
+
+    async def _verify(self, uri: str) -> None:
+        """What is found is told if the text is still the one that was saved."""
+        saved = self.document(uri)
+        assert saved is not None
+        directory = self._project.find(Path(saved.path), self.roots)
+        found = await verify_file(saved.path, directory)
+        self._tasks.pop(uri, None)
+        if found and self.document(uri) is saved:
+            saved.verified = found
+            self.publish_now(uri)
 
     def positions(self, text: str) -> Positions:
         return Positions(text, self.encoding)
@@ -106,7 +133,7 @@ class Session:
     def _chosen(self, problems: list[Problem], source: Source) -> list[Problem]:
         """All of them where the configuration is wrong, which the author is told once."""
         try:
-            return self._choose(problems, source, self.roots)
+            return self._project.choose(problems, source, self.roots)
         except UsageError as error:
             if error.message not in self._told:
                 self._told.add(error.message)
@@ -118,10 +145,26 @@ class Session:
         self._tasks.pop(uri, None)
         self.publish_now(uri)
 
+    def _start(self, uri: str, work: Coroutine[Any, Any, None]) -> None:
+        """What was under way for the document is given up."""
+        self._cancel(uri)
+        self._tasks[uri] = asyncio.get_running_loop().create_task(work)
+
+    async def leave(self) -> None:
+        """Nothing goes on."""
+        tasks = list(self._tasks.values())
+        for uri in list(self._tasks):
+            self._cancel(uri)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     def _cancel(self, uri: str) -> None:
         task = self._tasks.pop(uri, None)
         if task is not None:
             task.cancel()
+
+
+def has_errors(document: Document) -> bool:
+    return any(problem.severity == "error" for problem in document.problems)
 
 
 def is_flow(uri: str) -> bool:

@@ -137,6 +137,14 @@ class Editor:
                 return incoming
             self._kept.append(incoming)
 
+    def untold(self) -> int:
+        """How many messages have come, when the server has gone, that nobody has asked for."""
+        self._reader.join(PATIENCE)
+        left = 0
+        while (message := self._inbox.get(timeout=PATIENCE)) is not None:
+            left += message.get("method") is not None
+        return left + len(self._kept)
+
     def last_words(self) -> str:
         assert self._process.stderr is not None
         return self._process.stderr.read().decode()

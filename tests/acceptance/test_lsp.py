@@ -121,6 +121,62 @@ def test_the_address_of_the_page_of_problems_can_be_given(editor: Editor) -> Non
     }
 
 
+CROSSED = """\
+flow: Crossed
+channels: {a: none, b: none}
+start: Begin
+steps:
+  Begin:
+    go_to_many: [A, B]
+  A:
+    wait_for: {until: {channel: a}}
+    publish: {b: null}
+    graceful_complete:
+  B:
+    wait_for: {until: {channel: b}}
+    publish: {a: null}
+    graceful_complete:
+"""
+CROSSED_FLOW = "flows/crossed.flow.yaml"
+
+
+def test_a_flow_that_is_saved_is_verified(editor: Editor) -> None:
+    editor.introduce()
+    (editor.directory / CROSSED_FLOW).write_text(CROSSED)
+    assert editor.open(CROSSED_FLOW) == []
+    editor.tell("textDocument/didSave", {"textDocument": {"uri": editor.uri(CROSSED_FLOW)}})
+    assert editor.problems(CROSSED_FLOW) == []
+    found = {problem["code"]: problem for problem in editor.problems(CROSSED_FLOW)}
+    assert found["VER001"]["severity"] == 1
+    assert "wait for what nobody can send" in found["VER001"]["message"]
+    related = [each["message"] for each in found["VER001"]["relatedInformation"]]
+    assert any(message.startswith("1. ") for message in related), related
+    hover = editor.ask_at("hover", CROSSED_FLOW, *place(CROSSED, "{channel: a}", 2))
+    assert "VER001" in hover["contents"]["value"]
+    editor.type(CROSSED_FLOW, CROSSED + "\n")
+    assert editor.problems(CROSSED_FLOW) == []
+    assert editor.leave() == 0
+
+
+def test_verifying_can_be_turned_off(editor: Editor) -> None:
+    editor.introduce(initializationOptions={"verifyOnSave": False})
+    (editor.directory / CROSSED_FLOW).write_text(CROSSED)
+    editor.open(CROSSED_FLOW)
+    editor.tell("textDocument/didSave", {"textDocument": {"uri": editor.uri(CROSSED_FLOW)}})
+    assert editor.problems(CROSSED_FLOW) == []
+    assert editor.leave() == 0
+    assert editor.untold() == 0
+
+
+def test_an_editor_may_leave_while_a_flow_is_verified(editor: Editor) -> None:
+    editor.introduce()
+    (editor.directory / CROSSED_FLOW).write_text(CROSSED)
+    editor.open(CROSSED_FLOW)
+    editor.tell("textDocument/didSave", {"textDocument": {"uri": editor.uri(CROSSED_FLOW)}})
+    assert editor.leave() == 0
+    assert editor.last_words() == ""
+
+
 def test_the_project_says_which_problems_to_show(editor: Editor) -> None:
     (editor.directory / "pyproject.toml").write_text('[tool.orchestrator.lint]\nignore = ["REF001"]\n')
     editor.introduce()

@@ -25,12 +25,14 @@ def lsp(tcp: Tcp = None, stdio: Stdio = False) -> None:
         if error.name is None or error.name.split(".")[0] not in ("pygls", "lsprotocol"):
             raise
         raise UsageError('the language server needs pygls: pip install "orchestrator[lsp]"') from None
-    from orchestrator.cli.editor_problems import choose_problems
+    from orchestrator.cli.editor_problems import choose_problems, find_project
+    from orchestrator.lsp.session import Project
 
+    project = Project(choose_problems, find_project)
     if place is None:
-        serve_stdio(choose_problems)
+        serve_stdio(project)
     else:
-        serve_tcp(*place, choose_problems)
+        serve_tcp(*place, project)
 
 
 def parse_place(text: str) -> tuple[str, int]:
