@@ -35,7 +35,7 @@ from orchestrator.simulate.casting import Cast, Part
 from orchestrator.simulate.drawing import draw_effects, draw_wait, reads_of, step_named
 from orchestrator.simulate.environment import Environment, Runaway
 from orchestrator.simulate.flows import FlowSource
-from orchestrator.simulate.likeness import Tally, are_told_starts, fits_all, is_told_end
+from orchestrator.simulate.likeness import Tally, are_told_starts, fits_all, is_harmless, is_told_end
 from orchestrator.simulate.record import Commit, SimulatedRun
 from orchestrator.simulate.samples import Samples
 from orchestrator.simulate.script import STARTS_AT, CallKey, CallKind, ScriptedChild
@@ -384,6 +384,9 @@ class Director(Calls):
         part = self._cast.part_of(ended.execution_id, step)
         if part.end is None:
             if self._is_seen and self._cast.is_all_over and not self._is_resting:
+                return
+            if is_harmless(self._told, part, ended):
+                self._tally.overlooked.add(ended.execution_id)
                 return
             raise Mishap(f"{ended.execution_id} ends, untold", self._blame(ended.execution_id))
         if not is_told_end(ended, part.end):

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from orchestrator.core import changes as c
 from orchestrator.core.state import TIMEOUT_STEP, Status
-from orchestrator.definition.model import Flow, Json
+from orchestrator.definition.model import DeadEnd, Flow, GoTo, GracefulComplete, Json
 from orchestrator.definition.types import Type
 from orchestrator.errors import OrchestratorError
+from orchestrator.simulate.casting import Part
 from orchestrator.simulate.storyline import Beat, BeatKind, Storyline
 
 
@@ -39,6 +40,18 @@ def fits_all(value: Json, types: Sequence[Type]) -> bool:
     return True
 
 
+def is_harmless(flow: Flow, part: Part, ended: c.StepEnded) -> bool:
+    """The end of an execution that nothing holds up, and that changes nothing but what comes after it."""
+    declared = flow.steps.get(part.step)
+    if declared is None or declared.execute is not None or ended.how != "completed":
+        return False
+    if declared.wait_for is not None and part.satisfied is None:
+        return False
+    decision = declared.decisions[(ended.decision or 1) - 1]
+    is_plain = not (decision.effects or decision.cancel or decision.cancel_siblings or decision.cancel_round)
+    return is_plain and isinstance(decision.outcome, DeadEnd | GracefulComplete | GoTo)
+
+
 class Tally:
     """How a run stands between any two changes, as far as stories tell: a commit passes through several."""
 
@@ -49,12 +62,15 @@ class Tally:
         self._messages: Counter[str] = Counter()
         self._waits: dict[str, c.WaitAccepted] = {}
         self._status = "RUNNING"
+        self.overlooked: set[str] = set()
+        """Executions that count as active when they have ended, since nothing could hold them up; what they
+        have started does not."""
 
     def apply(self, change: c.Change) -> None:
         match change:
-            case c.StepQueued():
+            case c.StepQueued() if change.execution.origin not in self.overlooked:
                 self._steps[change.execution.id] = change.execution.step
-            case c.StepEnded():
+            case c.StepEnded() if change.execution_id not in self.overlooked:
                 self._steps.pop(change.execution_id, None)
             case c.WaitAccepted():
                 self._waits[change.execution_id] = change

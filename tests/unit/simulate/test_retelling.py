@@ -310,3 +310,13 @@ def test_a_client_may_act_right_after_a_step_before_others_begin_to_wait(tmp_pat
     text = rehearsal_text(retold(flow, told, tmp_path))
     assert "after: Begin-1" in text
     assert differences_of(text, tmp_path) == []
+
+
+def test_the_end_of_a_step_that_nothing_holds_up_need_not_be_told(tmp_path: Path) -> None:
+    flow = FORK.replace("go_to_many: [", "go_to_many: [{step: Close}, ").replace(
+        "      Mend:", "      Close: {graceful_complete: done}\n      Mend:"
+    )
+    told = story("Begin-1 > 1 [size = 1]: Close-1 Work-1\nWork-1 ? token", active="Close-1 Work-1")
+    assert differences_of(rehearsal_text(retold(flow, told, tmp_path)), tmp_path) == []
+    told = story("Begin-1 > 1 [size = 1]: Close-1 Work-1\nWork-1 ? token", active="Work-1")
+    assert retold(flow, told, tmp_path).take is None
