@@ -55,6 +55,8 @@ class Samples:
         self._constants = list(_constants([*guards, *feeding]))
         self._looked_at = {name for path in _paths(guards) for name in path}
         self._mentioned = {name for path in _paths(feeding) for name in path}
+        self._letter = "a"
+        """The plainest text; elements of a list differ in it."""
         self._sizes = list(dict.fromkeys([*sizes, 1, 2, 0, 3]))
 
     def of(self, type: Type | None, reads: Sequence[tuple[str, ...]] | None = None) -> Iterator[Json]:
@@ -139,7 +141,8 @@ class Samples:
         if plain is not None:
             yield plain
         least = schema.get("minLength", 0)
-        plain_text = "a" if not _is_number(least) or least <= 1 else "a" * min(int(least), 1000)
+        length = 1 if not _is_number(least) or least <= 1 else min(int(least), 1000)
+        plain_text = self._letter * length
         yield plain_text
         yield from (each for each in self._constants if isinstance(each, str) and each != plain_text)
         yield from ("", "b")
@@ -147,13 +150,14 @@ class Samples:
     def _lists(
         self, schema: Mapping[str, Json], names: Mapping[str, Json], depth: int, limit: int
     ) -> Iterator[Json]:
-        element = schema.get("items", True)
-        options = list(islice(self._values(element, names, depth + 1), _PART_LIMIT))
         sizes = [size for size in self._sizes if size <= _LONGEST]
-        by_size = [
-            map(list, by_deviation([options] * size, limit)) if options or not size else iter(())
-            for size in sizes
-        ]
+        element, options = schema.get("items", True), list[list[Json]]()
+        outer = self._letter
+        for position in range(max(sizes, default=0)):
+            self._letter = chr(ord("a") + position)
+            options.append(list(islice(self._values(element, names, depth + 1), _PART_LIMIT)))
+        self._letter = outer
+        by_size = [map(list, by_deviation(options[:size], limit)) for size in sizes]
         yield from _in_turns(by_size, first=max(limit // 2, 1))
 
     def _objects(

@@ -218,8 +218,13 @@ def _senders_text(flow: Flow, channel: str, counterexample: Counterexample) -> s
     senders, is_external = senders_of(flow, channel), flow.channels[channel].is_external
     if not senders:
         return "clients may publish it" if is_external else "nobody publishes it"
-    active = {_step_of(each) for each in counterexample.active}
-    left = ", ".join(name for name in senders if name in active)
+    stuck = {each.step_execution_id for each in counterexample.stuck}
+    # One that is not stuck speaks for its step.
+    active = {
+        _step_of(each): each in stuck
+        for each in sorted(counterexample.active, key=lambda each: each not in stuck)
+    }
+    left = ", ".join(name + " (stuck too)" * active[name] for name in senders if name in active)
     text = f"published by {', '.join(senders)}" + (", and by clients" if is_external else "")
     return f"{text}; active of these: {left}" if left else f"{text}; none of these is active"
 

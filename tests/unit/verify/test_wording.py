@@ -130,7 +130,7 @@ def test_who_is_stuck_and_who_could_send() -> None:
     assert lines == [
         "Work-2, -3 have 0 of 1 token",
         "End-1 waits",
-        "token is empty; published by Begin, Work, RPC push; active of these: Work",
+        "token is empty; published by Begin, Work, RPC push; active of these: Work (stuck too)",
         "go has 2 unread; clients may publish it",
         "lone is empty; nobody publishes it",
     ]
