@@ -60,12 +60,13 @@ class Runs:
         if entry.epoch == VOID or entry.run.version > stored.version:
             self._reload(transaction, entry)
         elif entry.run.version < stored.version:
+            definition = entry.definition
             for row in transaction.history(entry.number, entry.run.version):
                 changes = decode(row.body)
                 evolve(entry.run, changes)
-                for change in changes:
-                    if isinstance(change, DefinitionChanged):
-                        entry.redefine(self.definitions.of(change.new, transaction))
+                definition = next((c.new for c in changes if isinstance(c, DefinitionChanged)), definition)
+            if definition != entry.definition:  # the last one: those between may have been pruned
+                entry.redefine(self.definitions.of(definition, transaction))
         entry.is_latest = stored.is_latest
         entry.epoch = transaction.epoch
 

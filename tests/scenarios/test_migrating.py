@@ -221,6 +221,20 @@ def test_the_other_process_catches_up_with_a_migration(kit: Kit) -> None:
     other.engine.close()
 
 
+def test_a_definition_between_may_be_gone_when_another_process_catches_up(kit: Kit) -> None:
+    old, between, last = waiting(kit), flow_of(AUDITED), flow_of(AUDITED.replace("too late", "much too late"))
+    other = Client(Engine(another_store(kit), clock=kit.clock))
+    other.set_attributes("run-1", {"asked": 2})
+    for before, after in ((old, between), (between, last)):
+        kit.clock.advance(seconds=1)
+        migrate(kit, before, after)
+    with kit.engine.store.writing() as transaction:
+        assert set(transaction.prune_definitions()) == {old.hash, between.hash}
+    other.set_attributes("run-1", {"audits": 5})
+    assert other.describe("run-1")["definition"] == last.hash
+    other.engine.close()
+
+
 def test_time_travel_goes_back_to_the_migration_and_no_further(kit: Kit) -> None:
     old, new = waiting(kit), flow_of(AUDITED)
     before = kit.clock.now()

@@ -34,6 +34,7 @@ def check_running(case: Comparison, stand: Stand, source: Step, target: Step) ->
         )
     else:
         is_same = _contract(source.execute) == _contract(target.execute) and source.result == target.result
+        is_same = is_same and _choices(source) <= _choices(target)
     if execution is not None and is_same:
         is_same = _same_locks(case, stand)
     if not is_same or case.old.handlers != case.new.handlers:
@@ -41,6 +42,10 @@ def check_running(case: Comparison, stand: Stand, source: Step, target: Step) ->
         yield Obstacle(
             stand.place, f"{what} whose declaration changes: wait until it has ended, or pause the flow"
         )
+
+
+def _choices(step: Step) -> set[str]:
+    return {decision.choice for decision in step.decisions if decision.choice is not None}
 
 
 def _contract(handler: Handler | None) -> object:

@@ -112,6 +112,11 @@ class Outlook:
             if not declared[name].is_map and not declared[name].type.admits_null
         )
 
+    @cached_property
+    def set_by_steps(self) -> frozenset[str]:
+        """Attributes that steps may set; others are left to clients, in a new run as in one that is moved."""
+        return frozenset(name for step in self.flow.steps.values() for name in _set_by(step))
+
     def starved(self, step: str, *, is_past_wait: bool) -> frozenset[str]:
         """Internal channels that a wait ahead cannot do without."""
         found: set[str] = set()
@@ -119,14 +124,14 @@ class Outlook:
             wait = self.flow.steps[name].wait_for
             is_ahead = name != step or not is_past_wait or any(w.target == step for w in self._from(step))
             if wait is not None and is_ahead:
-                found |= self._indispensable(wait)
+                found |= self.indispensable(wait)
         return frozenset(found)
 
     def _from(self, step: str) -> Iterator[Way]:
         for name in self.after(step):
             yield from self.ways[name]
 
-    def _indispensable(self, wait: WaitFor) -> frozenset[str]:
+    def indispensable(self, wait: WaitFor) -> frozenset[str]:
         """All-of: each plain channel; otherwise only where every condition is on an internal channel."""
         internal = {
             c.channel
@@ -152,7 +157,7 @@ class Outlook:
             wait = self.flow.steps[name].wait_for
             if wait is not None and not is_past and channel in _published_by_wait(wait):
                 return True
-            if (name, is_past) in seen or (wait and not is_past and channel in self._indispensable(wait)):
+            if (name, is_past) in seen or (wait and not is_past and channel in self.indispensable(wait)):
                 continue
             seen.add((name, is_past))
             if channel in _published(self.flow.steps[name]):
@@ -180,6 +185,16 @@ class Outlook:
 def _joins_waited_for(wait: WaitFor | None) -> frozenset[str]:
     conditions = wait.conditions if wait is not None else ()
     return frozenset(c.join for c in conditions if isinstance(c, JoinCondition))
+
+
+def _set_by(step: Step) -> Iterator[str]:
+    for handler in (step.execute, step.wait_for.handler if step.wait_for is not None else None):
+        if handler is not None and handler.may is not None:
+            yield from handler.may.set
+    waiting = step.wait_for.effects if step.wait_for is not None else ()
+    for effect in (*waiting, *_effects(step)):
+        if isinstance(effect, SetAttribute):
+            yield effect.attribute
 
 
 def _decisions(decisions: tuple[Decision, ...]) -> Iterator[Decision]:

@@ -9,6 +9,7 @@ from msgspec import structs
 from orchestrator.core.migration.comparison import Comparison, Stand
 from orchestrator.core.migration.fitting import Holding, known, misfit
 from orchestrator.core.migration.methods import check_options, check_running
+from orchestrator.core.migration.supply import check_supply
 from orchestrator.core.migration.verdicts import Obstacle
 from orchestrator.core.migration.waits import check_wait
 from orchestrator.core.rounds import join_of
@@ -49,6 +50,7 @@ def _check(case: Comparison, stand: Stand, run: Run | None) -> list[Obstacle]:
         *_check_failure(stand, source, target),
         *_check_rounds(case, stand, target),
         *_check_needs(case, stand, target, run),
+        *check_supply(case, stand, source, target, run),
     ]
 
 
@@ -136,13 +138,12 @@ def _check_needs(case: Comparison, stand: Stand, target: Step, run: Run | None) 
     open_joins = (faces or set()) | (line or set())
     for join in sorted(new.cancels[name] - set(map(rename.join, old.cancels[step])) - open_joins):
         yield Obstacle(stand.place, f"a step ahead cancels the round of join {join}, of which there is none")
-    missing = new.reads[name] - set(map(rename.attribute, old.reads[step]))
+    missing = new.set_by_steps & new.reads[name] - set(map(rename.attribute, old.reads[step]))
     for attribute in sorted(missing - set(_provided(case, run))):
         yield Obstacle(
             stand.place,
             f"a step ahead reads attribute {attribute}, which only steps before this one set",
         )
-    yield from _check_supply(case, stand, target, run)
 
 
 def _provided(case: Comparison, run: Run | None) -> Iterable[str]:
@@ -154,38 +155,6 @@ def _provided(case: Comparison, run: Run | None) -> Iterable[str]:
             yield name
     if run is not None:
         yield from map(case.renaming.attribute, run.attributes)
-
-
-def _check_supply(case: Comparison, stand: Stand, target: Step, run: Run | None) -> Iterator[Obstacle]:
-    """Messages that a new wait ahead cannot do without, and that only steps passed by publish."""
-    is_past = stand.phase is not Phase.WAIT_FOR
-    before = case.old_outlook.starved(stand.step, is_past_wait=False)
-    wanted = case.new_outlook.starved(target.name, is_past_wait=is_past)
-    wanted -= frozenset(map(case.renaming.channel, before))
-    for channel in sorted(wanted):
-        if not _is_supplied(case, channel, stand, target, run):
-            yield Obstacle(
-                stand.place,
-                f"a step ahead waits on channel {channel}, to which only steps before this one publish",
-            )
-
-
-def _is_supplied(case: Comparison, channel: str, stand: Stand, target: Step, run: Run | None) -> bool:
-    """By steps ahead, by what lies there unread, or by what else is active in the run."""
-    is_past = stand.phase is not Phase.WAIT_FOR
-    outlook = case.new_outlook
-    if outlook.supplies(channel, target.name, is_past_wait=is_past):
-        return True
-    if run is None:
-        return False
-    if any(case.renaming.channel(name) == channel for name, _ in run.queues):
-        return True
-    others = ((case.target(e.step), e) for e in run.executions.values() if e.step != TIMEOUT_STEP)
-    return any(
-        other is not None
-        and outlook.supplies(channel, other.name, is_past_wait=e.phase is not Phase.WAIT_FOR)
-        for other, e in others
-    )
 
 
 def _check_deadline(case: Comparison, stand: Stand, target: Step | None) -> Iterator[Obstacle]:

@@ -183,3 +183,22 @@ steps:
     assert play.run.counters["A"] == 5
     play.publish("go", 1)
     assert "A-6" in play.active
+
+
+def test_a_holder_that_would_keep_its_token_keeps_its_run() -> None:
+    text = """
+flow: Section
+channels: {token: integer}
+start: Begin
+steps:
+  Begin: {publish: {token: 1}, go_to_many: [Enter, Enter]}
+  Enter: {wait_for: {until: {channel: token}}, execute: work, publish: {token: 1}, dead_end: true}
+"""
+    play = Play(text)
+    play.settle()
+    assert (play.phase("Enter-1"), play.phase("Enter-2")) == ("execute", "waiting")
+    with pytest.raises(Unfit, match="Enter/waiting: a wait needs channel token"):
+        move(play, text.replace("execute: work, publish: {token: 1}", "execute: work"))
+    move(play, text.replace("dead_end: true", "go_to: Leave}\n  Leave: {dead_end: true"))
+    play.succeed("Enter-1")
+    assert play.phase("Enter-2") == "execute"

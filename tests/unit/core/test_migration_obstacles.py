@@ -153,7 +153,7 @@ TROUBLE = {
                 "all_of: [{channel: go}, {timer: 3d, id: late}, {channel: seed}]",
             ),
         ),
-        {"step:Wait/wait_for": "waits on channel seed, to which only steps before this one publish"},
+        {"step:Wait/wait_for": "a wait needs channel seed, to which nothing publishes that is still to come"},
     ),
     "a failure that is read": (
         (('graceful_complete: "${attributes.total}"', 'graceful_complete: "${failure.message}"'),),
@@ -197,6 +197,50 @@ def test_trouble_is_told_where_it_is(name: str) -> None:
 def test_only_what_is_waiting_minds_a_change_of_its_wait() -> None:
     new = edited(("{any_of: [{channel: go}", "{any_of: [{channel: stop, id: go}"))
     assert set(troubles(BASE, new)) == {"step:Wait/waiting"}
+
+
+SECTION = """
+flow: Section
+channels: {token: integer, go: {type: integer, external: true}}
+start: Begin
+steps:
+  Begin: {publish: {token: 1}, go_to_many: [Enter, Enter]}
+  Enter: {wait_for: {until: {channel: token}}, execute: work, publish: {token: 1}, dead_end: true}
+"""
+
+
+def test_a_token_that_nobody_gives_back_any_more_is_missed_by_those_who_wait_for_it() -> None:
+    kept = edited(("execute: work, publish: {token: 1}", "execute: work"), text=SECTION)
+    assert troubles(SECTION, kept) == {}  # each takes one and needs no more; nobody ahead waits again
+    looping = edited(
+        ("publish: {token: 1}, dead_end: true", "publish: {token: 1}, go_to: Enter"), text=SECTION
+    )
+    lost = edited(("execute: work, publish: {token: 1}", "execute: work"), text=looping)
+    assert "a wait needs channel token" in troubles(looping, lost)["step:Enter/execute"]
+
+
+def test_a_channel_that_clients_may_no_longer_publish_to_is_missed_by_those_who_wait_on_it() -> None:
+    old = edited(("until: {channel: token}", "until: {channel: go}"), text=SECTION)
+    new = edited(("go: {type: integer, external: true}", "go: integer"), text=old)
+    assert "a wait needs channel go" in troubles(old, new)["step:Enter/waiting"]
+    assert "step:Enter/execute" not in troubles(old, new)
+
+
+def test_a_handler_at_work_may_return_only_words_that_are_still_decided() -> None:
+    decide = (
+        """decide: [{choice: yes_please, graceful_complete: null}, {choice: no_thanks, dead_end: true}]"""
+    )
+    old = edited(('execute: work, graceful_complete: "${attributes.total}"', f"execute: work, {decide}"))
+    new = edited((", {choice: no_thanks, dead_end: true}", ""), text=old)
+    assert set(troubles(old, new)) == {"step:Last/running"}
+
+
+def test_an_attribute_that_only_clients_set_is_missing_in_a_new_run_as_well() -> None:
+    new = edited(
+        ("attributes: {total", "attributes: {rate: integer, total"),
+        ('"${attributes.total}"', '"${attributes.rate + 1}"'),
+    )
+    assert troubles(BASE, new) == {}
 
 
 # --- What a mapping helps -----------------------------------------------------------------------------------
