@@ -328,3 +328,12 @@ def test_a_map_has_no_members_without_its_key() -> None:
 def test_what_a_handler_may_is_no_value() -> None:
     line = "    execute: {handler: ask, may: {publish: {paid: {¦"
     assert set(propose(line, before=TYPED, after="")) == {"min", "max"}
+
+
+@pytest.mark.parametrize(
+    "line", ["    go_to: ¦", "    go_to: {step: ¦", "    cancel: [¦", "    on_failure: M¦"]
+)
+def test_line_breaks_of_another_system(line: str) -> None:
+    text, _, _, offset = marked(f"{HEAD}{STEPS}{line}\n{REST}".replace("\n", "\r\n"))
+    found = complete_at(Document("x.flow.yaml", text), offset)
+    assert {"Ask", "Mend"} <= {proposal.label for proposal in found.proposals}
