@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from orchestrator.definition.model import Json
 
@@ -35,6 +36,7 @@ def parse_duration(value: Json) -> timedelta:
     return _span(value, {"seconds": float(value)} if isinstance(value, float) else {"seconds": value})
 
 
+@lru_cache(maxsize=1024)
 def _parse_text(text: str) -> timedelta:
     stripped = text.strip()
     if stripped.startswith("-"):

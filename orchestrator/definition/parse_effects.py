@@ -11,6 +11,8 @@ from orchestrator.definition.parse_values import Scope, read_key, read_repetitio
 from orchestrator.definition.reading import Fields, Reading, shown
 from orchestrator.definition.types import Type, parse_type
 
+_NONE = parse_type("none", {})
+
 
 @dataclass(frozen=True)
 class Effects:
@@ -60,7 +62,7 @@ def _read_sets(reading: Reading, node: Json, path: Path, declared: Declared, sco
         ):
             continue
         attribute = declared.attributes[name]
-        nullable = _or_none(attribute.type, declared)
+        nullable = attribute.type.or_null  # null deletes, also where the type does not admit it
         if not attribute.is_map:
             value = read_value(reading, item, at, scope, f"`{name}`", nullable)
             effects += [SetAttribute(attribute=name, value=value, path=at)] if value is not None else []
@@ -97,7 +99,7 @@ def _read_set_entry(
     if attribute is not None and attribute.is_map and "key" not in fields:
         value = _read_deletion(reading, fields["value"], at, inner, attribute.name)
     else:
-        expected = _or_none(attribute.type, declared) if attribute is not None else None
+        expected = attribute.type.or_null if attribute is not None else None
         value = read_value(reading, fields["value"], at, inner, f"`{name}`", expected)
     if attribute is None or value is None:
         return None
@@ -117,7 +119,7 @@ def _read_deletion(reading: Reading, node: Json, path: Path, scope: Scope, name:
     value = read_value(reading, node, path, scope, f"`{name}`")
     if value is None:
         return None
-    if not fits_silently(value, parse_type("none", {})):
+    if not fits_silently(value, _NONE):
         message = f"`{name}` is an attribute map: give each value under its key, not {shown(node)}"
         reading.report(
             "SCH003", path, message, help=f"write {name}: {{key: value}}, or null to delete all entries"
@@ -130,13 +132,6 @@ def fits_silently(value: Value, expected: Type) -> bool:
     if value.is_literal:
         return bool(value.evaluate({}) is None)
     return value.type.fits(expected) is None
-
-
-def _or_none(type_: Type, declared: Declared) -> Type:
-    """Null deletes an attribute, also where its type does not admit it."""
-    if type_.admits_null:
-        return type_
-    return parse_type({"anyOf": [dict(type_.schema), {"type": "null"}]}, declared.types)
 
 
 # --- publish and report ------------------------------------------------------------------------------------

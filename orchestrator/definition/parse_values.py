@@ -22,6 +22,9 @@ from orchestrator.definition.type_text import TypeProblem
 from orchestrator.definition.types import ANY, Type, parse_type
 from orchestrator.errors import InvalidValue
 
+_INTEGER, _STRING, _ARRAY = (parse_type(text, {}) for text in ("integer", "string", "array"))
+_STRING_OR_INTEGER = parse_type("string or integer", {})
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -139,7 +142,7 @@ def _report_expression(reading: Reading, problem: ExpressionProblem, path: Path,
 
 def read_count(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
     """A whole number from 0, or an expression giving one."""
-    value = read_value(reading, node, path, scope, what, parse_type("integer", {}))
+    value = read_value(reading, node, path, scope, what, _INTEGER)
     if value is None or not value.is_literal:
         return value
     return value if reading.read_integer(node, path, what) is not None else None
@@ -147,11 +150,11 @@ def read_count(reading: Reading, node: Json, path: Path, scope: Scope, what: str
 
 def read_key(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
     """A key of a map: text or a whole number."""
-    return read_value(reading, node, path, scope, what, parse_type("string or integer", {}))
+    return read_value(reading, node, path, scope, what, _STRING_OR_INTEGER)
 
 
 def read_string(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
-    return read_value(reading, node, path, scope, what, parse_type("string", {}))
+    return read_value(reading, node, path, scope, what, _STRING)
 
 
 def read_span(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
@@ -192,7 +195,7 @@ def read_repetition(fields: Fields, scope: Scope) -> Repetition:
         fields.refuse(("as",), "names the element of a `for_each`, and there is none")
     else:
         path = fields.at("for_each")
-        for_each = read_value(reading, fields["for_each"], path, scope, "`for_each`", parse_type("array", {}))
+        for_each = read_value(reading, fields["for_each"], path, scope, "`for_each`", _ARRAY)
         if "as" in fields:
             as_name = reading.read_scope_name(fields["as"], fields.at("as"), "`as`", scope.taken) or "item"
         elif as_name in scope.taken:

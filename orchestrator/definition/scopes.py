@@ -100,8 +100,8 @@ class Scopes:
         }
         self._common = {name: kind_of(schema, types) for name, schema in common.items()}
         self._seen: dict[Hashable, Seen] = {}
-        self._inputs: dict[int, tuple[Type | None, Kind]] = {}
-        """By identity of the type, which is kept so that its identity is not given away."""
+        self._kinds: dict[int, tuple[Schema, Kind]] = {}
+        """By identity of the schema, which is kept so that its identity is not given away."""
 
     def wait(self, *, input: Type | None) -> Environment:
         """Expressions inside `wait_for`."""
@@ -141,14 +141,13 @@ class Scopes:
         told = {name: why.format(name) for name in hidden if name not in kinds}
         return Environment.of_kinds(kinds, types=self._types, hidden=told, seen=self._seen)
 
-    def _kind(self, schema: Schema) -> Kind:
-        return kind_of(schema, self._types)
-
     def _input(self, input: Type | None) -> Kind:
-        found = self._inputs.get(id(input))
+        return self._kind(_NOTHING if input is None else input.schema)
+
+    def _kind(self, schema: Schema) -> Kind:
+        found = self._kinds.get(id(schema))
         if found is None:
-            schema = _NOTHING if input is None else input.schema
-            found = self._inputs[id(input)] = (input, kind_of(schema, self._types))
+            found = self._kinds[id(schema)] = (schema, kind_of(schema, self._types))
         return found[1]
 
     def _wait(self, wait: WaitFor | None) -> Schema:

@@ -22,7 +22,7 @@ _GIVEN_LIMIT = 64
 class Type:
     """Immutable; equal where the schema, with the named types that it reaches, is the same."""
 
-    __slots__ = ("_check", "_given", "_key", "_text", "names", "schema")
+    __slots__ = ("_check", "_given", "_key", "_or_null", "_text", "names", "schema")
 
     schema: Mapping[str, Json]
     names: Mapping[str, Json]
@@ -36,6 +36,7 @@ class Type:
         self._text = text
         self._check: Check | None = None
         self._key: str | None = None
+        self._or_null: Type | None = None
         self._given: dict[int, tuple[Mapping[str, Json], Mapping[str, Json], str | None]] = {}
         """By identity of a schema that was given where this was asked: itself, its names, why it misfits."""
 
@@ -68,7 +69,15 @@ class Type:
     def _explain_misfit(self, other: Type) -> str | None:
         from orchestrator.definition.fitting import explain_misfit
 
-        return None if self == other else explain_misfit(self, other)
+        if self == other:
+            return None
+        if (
+            other.schema.keys() == {"anyOf"}
+            and self.names is other.names
+            and self.schema in other.schema["anyOf"]
+        ):
+            return None
+        return explain_misfit(self, other)
 
     @property
     def text(self) -> str:
@@ -84,6 +93,14 @@ class Type:
         except InvalidValue:
             return False
         return True
+
+    @property
+    def or_null(self) -> Type:
+        """This type, or null where it does not admit it already."""
+        if self._or_null is None:
+            parts = {"anyOf": [dict(self.schema), {"type": "null"}]}
+            self._or_null = self if self.admits_null else Type(parts, self.names)
+        return self._or_null
 
     @property
     def key(self) -> str:

@@ -187,7 +187,8 @@ def _mutated(data: st.DataObject, node: Json) -> Json:
         return _without(node, path)
     if kind == "twice" and isinstance(value, list) and value:
         return _replaced(node, path, [*value, copy.deepcopy(data.draw(st.sampled_from(value)))])
-    return _replaced(node, path, data.draw(st.sampled_from(ODD))) if kind == "odd" else node
+    odd = copy.deepcopy(data.draw(st.sampled_from(ODD)))
+    return _replaced(node, path, odd) if kind == "odd" else node
 
 
 def _places(node: Json, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
