@@ -180,7 +180,8 @@ def _id_edit(table: SymbolTable, declaration: Mention, new_name: str) -> Edit:
         return Edit(end, f", id: {new_name}")
     assert position.key is not None
     start = Span(position.key.line, position.key.column, position.key.line, position.key.column)
-    return Edit(start, f"id: {new_name}\n{' ' * (position.key.column - 1)}")
+    line_break = "\r\n" if "\r\n" in table.source.text else "\n"
+    return Edit(start, f"id: {new_name}{line_break}{' ' * (position.key.column - 1)}")
 
 
 def _default_id_edits(table: SymbolTable, symbol: Symbol, new_name: str) -> Iterator[Edit]:

@@ -146,6 +146,12 @@ def test_a_default_id_that_is_renamed_is_written_in_block_style() -> None:
     assert "channels.paid.size" in after
 
 
+def test_a_line_that_is_written_ends_as_the_others_do() -> None:
+    after = renamed("wait.paid", "wait.pa¦id", "money", FLOW.replace("\n", "\r\n"))
+    assert "        - id: money\r\n          channel: paid\r\n" in after
+    assert "\n" not in after.replace("\r\n", "")
+
+
 def test_quotes_stay() -> None:
     text = FLOW.replace("start: Ask", 'start: "Ask"').replace("on_failure: Mend", "on_failure: 'Mend'")
     assert "on_failure: 'Fresh'" in renamed("  Mend:", "  Me¦nd:", "Fresh", text)
