@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,6 +12,7 @@ from orchestrator.core.migration.renaming import parse_renaming
 from orchestrator.core.migration.verdicts import Obstacle, Verdict, worst
 from orchestrator.definition.model import Flow
 from orchestrator.engine.engine import Engine
+from orchestrator.engine.inside import demand_outside
 from orchestrator.engine.search import Search
 from orchestrator.engine.submission import Migrate
 from orchestrator.errors import OrchestratorError, StoreError, UsageError
@@ -65,26 +66,16 @@ def survey(
         after = heads[-1].run
 
 
-def migrate_runs(
-    engine: Engine,
-    case: Comparison,
-    runs: Iterator[LiveRun],
-    on_batch: Callable[[int], None] = lambda _: None,
-) -> Iterator[Migration]:
-    """Move each run that can be, one commit each; what has changed since it was looked at is judged anew.
-
-    `on_batch` is told how many have been dealt with.
-    """
-    done = 0
+def migrate_runs(engine: Engine, case: Comparison, runs: Iterator[LiveRun]) -> Iterator[Migration]:
+    """Move each run that can be, one commit each; what has changed since it was looked at is judged anew."""
+    demand_outside()
     while batch := list(islice(runs, AT_A_TIME)):
         asked = [(run, Migrate(run.run, run.flow_id, case)) for run in batch if not run.obstacles]
         for _, migrate in asked:
-            engine.submit(migrate, leads=False)
-        engine.lead()
+            engine.committer.submit(migrate)
+        engine.lead()  # they come together: one transaction for many commits
         moved = {run.run: _outcome(run, migrate) for run, migrate in asked}
         yield from (moved.get(run.run) or Migration(run, False, reasons(run.obstacles)) for run in batch)
-        done += len(batch)
-        on_batch(done)
 
 
 def migrate_flow(
