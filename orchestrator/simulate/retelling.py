@@ -17,8 +17,8 @@ from orchestrator.simulate.samples import Samples
 from orchestrator.simulate.storyline import Storyline
 from orchestrator.simulate.takes import Mishap, Slot, Take
 
-ATTEMPTS = 400
-SECONDS = 2.0
+ATTEMPTS = 200
+SECONDS = 10.0
 _DISTANCE_COST = 0.2
 _TICK = timedelta(seconds=1)
 _SHORT_TICK = timedelta(milliseconds=1)

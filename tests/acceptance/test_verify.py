@@ -10,6 +10,9 @@ import pytest
 from jsonschema import Draft7Validator
 
 from tests.acceptance.command import ROOT, Place
+from tests.support.official_schemas import official_schema
+
+SARIF = official_schema("https://json.schemastore.org/sarif-2.1.0.json")
 
 STUCK = """\
 flow: Stuck
@@ -119,7 +122,9 @@ def test_other_formats_are_the_linters(bench: Place) -> None:
     )
     junit = ElementTree.fromstring(bench.type(*flow, "-o", "junit").stdout)
     assert junit.attrib["failures"] == "1"
-    (run,) = json.loads(bench.type(*flow, "-o", "sarif").stdout)["runs"]
+    sarif = json.loads(bench.type(*flow, "-o", "sarif").stdout)
+    assert [error.message for error in Draft7Validator(SARIF).iter_errors(sarif)] == []
+    (run,) = sarif["runs"]
     (result,) = run["results"]
     threads = {each["id"]: each["locations"] for each in result["codeFlows"][0]["threadFlows"]}
     assert {"Begin-1", "Work-1"} <= set(threads)
