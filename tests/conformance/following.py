@@ -130,7 +130,7 @@ class Follower:
             unread[self._transitions.queues[number][0]] += count
         return Shown(active, unread, state.is_completing, state.status)
 
-    # --- What a commit did ------------------------------------------------------------------------------------
+    # --- What a commit did ---
 
     def _deeds(self, event: str, changes: Sequence[c.Change]) -> Iterator[Deed]:
         answered = next((each for each in changes if isinstance(each, c.RpcAnswered)), None)
