@@ -7,7 +7,8 @@ A mutant is the document of a flow with one thing changed:
 * each count of a wait on a channel one more, and one less;
 * each report dropped; a report made already where its branch goes on to the step that reports;
 * each `need` of a join replaced by every other;
-* a cancel of each step that waits, added to the first decision of each other step.
+* a cancel of each step that waits, or that may hold what a wait took, added to the first decision of each
+  other step.
 
 What a mutant is called says where it was changed, so that a table of mutants can be read.
 """
@@ -70,9 +71,9 @@ def mutants_of(document: Document) -> Iterator[Mutant]:
         if isinstance(wait, dict):
             yield from _of_publishes(document, ("steps", name, "wait_for"), wait)
             yield from _of_conditions(document, ("steps", name, "wait_for"), wait)
-            if _conditions(wait):
-                yield from _of_cancels(document, name)
         yield from _of_routes(document, name, step)
+    for victim in _victims(document):
+        yield from _of_cancels(document, victim)
 
 
 # --- Where decisions and conditions stand -----------------------------------------------------------------
@@ -225,6 +226,29 @@ def _of_routes(document: Document, name: str, step: Document) -> Iterator[Mutant
         other = "proceed" if wait["on_failure"] == "fail" else "fail"
         place = ("steps", name, "wait_for", "on_failure")
         yield _mutant(document, "reroute", name, place, other, partial(_set, value=other))
+
+
+def _victims(document: Document) -> list[str]:
+    """Steps that wait, and those that come after a wait for messages without waiting again."""
+    steps = document.get("steps", {})
+    waiting = {name for name, step in steps.items() if any(_conditions(step.get("wait_for") or {}))}
+    holding = {
+        name
+        for name in waiting
+        if any("channel" in condition for _, condition in _conditions(steps[name]["wait_for"]))
+    }
+    while more := {target for name in holding for target in _targets(steps[name])} - waiting - holding:
+        holding |= more
+    return [name for name in steps if name in waiting | holding]
+
+
+def _targets(step: Document) -> Iterator[str]:
+    """Where single movements and the failure route lead; a fan-out hands nothing on."""
+    route = step.get("on_failure")
+    found = [route] if route is not None else []
+    found += [decision["go_to"] for _, decision in _decisions_of((), step) if "go_to" in decision]
+    for target in found:
+        yield target["step"] if isinstance(target, dict) else target
 
 
 def _of_cancels(document: Document, victim: str) -> Iterator[Mutant]:
