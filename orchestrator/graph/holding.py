@@ -69,7 +69,7 @@ def _section(given: _Given, name: str, usage: Usage, *, is_declared: bool) -> Se
     releases = _places((visit.spot, count) for visit in visits for count in visit.releases)
     if not releases and not is_declared:
         return None
-    executing, entering = _executing(visits), _entering(visits)
+    executing, entering = _executing(visits, crowds), _entering(visits, crowds)
     holders, held_on_entry = _most(executing), _most(entering)
     held = Held(flow, name, capacity, usage, lineages, crowds, holders, held_on_entry, given.cancels)
     findings, sound = find_violations(held, seeds)
@@ -152,25 +152,27 @@ def _places(found: Iterable[tuple[Spot, Count]]) -> tuple[Place, ...]:
     return tuple(dict.fromkeys(places))
 
 
-def _executing(visits: Collection[Visit]) -> dict[str, set[int]]:
+def _executing(visits: Collection[Visit], crowds: Crowds) -> dict[str, set[int]]:
     """How many tokens executions of each step can hold."""
-    visited = {visit.spot for visit in visits}
-    found: dict[str, set[int]] = {}
+    found: dict[str, set[int]] = {step: {0} for step in _entered_without(visits, crowds)}
     for visit in visits:
         found.setdefault(visit.spot.step, set()).update(visit.executing)
-        for move in visit.moves:
-            if move.target not in visited:  # not followed, since it can neither take nor publish
-                found.setdefault(move.target.step, set()).add(move.target.held)
     return found
 
 
-def _entering(visits: Iterable[Visit]) -> dict[str, set[int]]:
-    """How many tokens branches can come with; those without count too where they are not followed further."""
-    found: dict[str, set[int]] = {}
+def _entering(visits: Collection[Visit], crowds: Crowds) -> dict[str, set[int]]:
+    """How many tokens branches can come with."""
+    found: dict[str, set[int]] = {step: {0} for step in _entered_without(visits, crowds)}
     for visit in visits:
-        for spot in (visit.spot, *(move.target for move in visit.moves)):
-            found.setdefault(spot.step, set()).add(spot.held)
+        found.setdefault(visit.spot.step, set()).add(visit.spot.held)
     return found
+
+
+def _entered_without(visits: Collection[Visit], crowds: Crowds) -> frozenset[str]:
+    """Steps behind the point up to which branches without a token were followed: no token is met there."""
+    visited = {visit.spot for visit in visits}
+    left = (move.target for visit in visits for move in visit.moves if move.target not in visited)
+    return crowds.reached_from(target.step for target in left if target.held == 0)
 
 
 def _most(counts: Mapping[str, set[int]]) -> dict[str, int]:

@@ -275,6 +275,8 @@ class _Visitor:
         outcome = decision.outcome
         if isinstance(outcome, GoToMany | ForceCompleteIfChannelsEmpty) and outcome.otherwise is not None:
             self._decide(outcome.otherwise, counts, known, held, has_taken, is_certain)
+        if isinstance(outcome, FORCING):
+            return  # the run ends, and with it what tokens are for
         for left, certain in self._give(counts, held, has_taken, is_certain):
             match outcome:
                 case DeadEnd() | GracefulComplete():

@@ -174,11 +174,6 @@ class Analysis:
             most += count * (taken + section.held_on_entry.get(place.step, 0))
         return Held(least, most)
 
-    def is_seeded(self, state: State, section: Section) -> bool:
-        """Is no step left that would put the tokens there?"""
-        seeding = {seed.step for seed in section.seeds}
-        return not any(place.step in seeding for place, _ in self.active(state))
-
     def _is_expanded(self, number: int) -> bool:
         return self.graph.is_complete or bool(self.graph.edges[number]) or number < self._first_unexpanded
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from orchestrator.definition.model import Path
 from orchestrator.graph.section import Section
-from orchestrator.verify.analysis import Analysis
+from orchestrator.verify.analysis import Analysis, Held
 from orchestrator.verify.properties import Check
 from orchestrator.verify.properties.findings import kept, proved, violated
 from orchestrator.verify.report import PropertyReport
-from orchestrator.verify.state import Outcome
+from orchestrator.verify.state import Outcome, State
 from orchestrator.verify.tracing import counterexample
 
 
@@ -32,15 +33,13 @@ def check_conservation(analysis: Analysis) -> Iterator[PropertyReport]:
                     f"tokens of {section.channel} are neither lost nor doubled",
                 )
             continue
-        number, edge, total = found
-        trace = counterexample(analysis.graph, number, edge)
-        expected = _expected(section)
-        is_lost = total < expected
+        trace = counterexample(analysis.graph, found.number, found.edge)
+        is_lost = found.after < found.before
         yield violated(
             "token_conservation",
             "TOK002" if is_lost else "TOK003",
             f"a token of `{section.channel}` is {'lost' if is_lost else 'doubled'}: "
-            f"there are {total} instead of {expected}",
+            f"there are {found.after} instead of {found.before}",
             trace.events[-1].path if trace.events else section.entries[0].path,
             trace,
             also=_entries(section),
@@ -66,7 +65,7 @@ def check_exclusion(analysis: Analysis) -> Iterator[PropertyReport]:
                 yield kept(analysis, "mutual_exclusion", "VER006", message)
             continue
         trace = counterexample(analysis.graph, crowded, blamed=section.members)
-        held = analysis.held(analysis.graph.states[crowded], section).least
+        held = _inside(analysis, section, analysis.graph.states[crowded])
         yield violated(
             "mutual_exclusion",
             "VER006",
@@ -103,32 +102,51 @@ def check_cancelled_holder(analysis: Analysis) -> Iterator[PropertyReport]:
         )
 
 
-def _expected(section: Section) -> int:
-    return section.capacity if section.seeded is None else section.seeded
-
-
 def _find_crowd(analysis: Analysis, section: Section) -> int | None:
     """The first state with more holders than tokens."""
-    return next(
-        (n for n, s in analysis.running() if analysis.held(s, section).least > section.capacity), None
+    return next((n for n, s in analysis.running() if _inside(analysis, section, s) > section.capacity), None)
+
+
+def _inside(analysis: Analysis, section: Section, state: State) -> int:
+    """Tokens held for certain, and those that a step gives back as if it had come with one."""
+    returning = {place.step for place in section.releases}
+    unsure = {step: count for step, count in section.held_on_entry.items() if step in returning}
+    came = sum(
+        count * (unsure[place.step] - section.least_on_entry.get(place.step, 0))
+        for place, count in analysis.active(state)
+        if place.step in unsure
     )
+    return analysis.held(state, section).least + came
 
 
-def _find_imbalance(
-    analysis: Analysis, section: Section
-) -> tuple[int, tuple[Outcome, int] | None, int] | None:
-    """The first event after which there are more or fewer tokens than there were seeded."""
-    for number, state in enumerate(analysis.graph.states):
-        if not state.is_running or not analysis.is_seeded(state, section):
+class _Imbalance(NamedTuple):
+    """An event, and how many tokens there were before it and after."""
+
+    number: int
+    edge: tuple[Outcome, int]
+    before: int
+    after: int
+
+
+def _find_imbalance(analysis: Analysis, section: Section) -> _Imbalance | None:
+    """The first event, other than that of a step that seeds, which makes tokens more or fewer."""
+    seeding = {seed.step for seed in section.seeds}
+    totals = [_total(analysis, section, state) for state in analysis.graph.states]
+    for number, outcome, target in analysis.edges():
+        if outcome.step in seeding or not analysis.graph.states[target].is_running:
             continue
-        unread, held = analysis.unread(state, section.channel), analysis.held(state, section)
-        total = max(unread + held.least, min(_expected(section), unread + held.most))
-        if total != _expected(section):
-            parent = analysis.graph.parents[number]
-            if parent is None:
-                return number, None, total
-            return parent[0], (parent[1], number), total
+        before, after = totals[number], totals[target]
+        if after.least > before.most:
+            return _Imbalance(number, (outcome, target), before.most, after.least)
+        if after.most < before.least:
+            return _Imbalance(number, (outcome, target), before.least, after.most)
     return None
+
+
+def _total(analysis: Analysis, section: Section, state: State) -> Held:
+    """Unread tokens and held ones."""
+    unread, held = analysis.unread(state, section.channel), analysis.held(state, section)
+    return Held(unread + held.least, unread + held.most)
 
 
 def _find_lost_by_cancel(analysis: Analysis, section: Section) -> tuple[int, Outcome, int] | None:

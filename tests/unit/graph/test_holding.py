@@ -537,3 +537,28 @@ def test_a_declared_channel_is_held_to_its_word_whatever_it_carries() -> None:
     (section,) = sections(flow_of(text))
     assert section.evidence is Evidence.DECLARED
     assert section.findings != ()
+
+
+def test_steps_far_behind_a_branch_without_token_hold_none_for_certain() -> None:
+    enter = """
+    go_to_many: [Keep, Log]
+    """
+    steps = """
+    Keep:
+      decide:
+        - {when: now > run.started_at, publish: {slot: null}, dead_end: true}
+        - go_to: Log
+    Log: {go_to: Last}
+    Last: {force_complete: }
+    """
+    section = section_of(workers(enter, steps))
+    assert dict(section.members) == {"Enter": 1, "Keep": 1}
+    assert set(section.holders) == {"Enter", "Keep", "Log", "Last"}
+
+
+def test_what_is_published_with_the_end_of_the_run_doubles_nothing() -> None:
+    enter = """
+    publish: {slot: null}
+    go_to: Last
+    """
+    assert section_of(workers(enter, "Last: {publish: {slot: null}, force_complete: }")).is_conserved

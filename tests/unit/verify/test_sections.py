@@ -55,3 +55,18 @@ def test_who_may_have_come_without_a_token_excludes_nobody() -> None:
     asked = [each.verdict for each in found.properties if each.rule == "VER007"]
     assert Verdict.PROVED not in asked
     assert asked != []
+
+
+def test_a_run_whose_tokens_were_never_seeded_has_lost_none() -> None:
+    text = HEAD.replace("Begin: {", "Begin: {execute: begin, on_failure: Sorry, ")
+    found = verify_flow(
+        flow_of(
+            "handlers: h\n"
+            + text
+            + """\
+  Enter: {wait_for: {until: {channel: slot}}, publish: {slot: null}, graceful_complete: }
+  Sorry: {wait_for: {until: {timer: 1h}}, graceful_complete: }
+"""
+        )
+    )
+    assert {each.name: each.verdict for each in found.properties}["token_conservation"] is Verdict.PROVED
