@@ -72,7 +72,9 @@ def _position(place: Place | None) -> Json:
 
 
 def _place(each: PlaceVerdict) -> Json:
-    reasons = [{"reason": o.reason, "verdict": o.verdict.value, "mapping": o.mapping} for o in each.obstacles]
+    reasons = [
+        {"reason": o.reason, "verdict": o.verdict.value, "mapping": o.mappings} for o in each.obstacles
+    ]
     found: dict[str, Json] = {"place": each.place, "verdict": each.verdict.value, "reasons": reasons}
     if each.run_count is not None:
         found |= {"runs": each.run_count, "stuck": each.stuck_count}

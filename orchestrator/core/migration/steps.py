@@ -10,7 +10,7 @@ from orchestrator.core.migration.comparison import Comparison, Stand
 from orchestrator.core.migration.fitting import Holding, known, misfit
 from orchestrator.core.migration.methods import check_options, check_running
 from orchestrator.core.migration.supply import check_supply
-from orchestrator.core.migration.verdicts import Obstacle
+from orchestrator.core.migration.verdicts import BETWEEN, Obstacle
 from orchestrator.core.migration.waits import check_wait
 from orchestrator.core.rounds import join_of
 from orchestrator.core.state import TIMEOUT_STEP, Phase, Run
@@ -29,7 +29,7 @@ def check_stand(case: Comparison, stand: Stand, run: Run | None = None) -> list[
     rest = _check(advised, stand, run)
     if any(obstacle.mapping is None for obstacle in rest):
         return obstacles
-    mapping = " --map ".join(dict.fromkeys([*texts, *(each.mapping or "" for each in rest)]))
+    mapping = BETWEEN.join(dict.fromkeys([*texts, *(each.mapping or "" for each in rest)]))
     return [
         each if each.mapping is not None else structs.replace(each, mapping=mapping) for each in obstacles
     ]
@@ -64,7 +64,7 @@ def _gone(case: Comparison, stand: Stand, run: Run | None) -> Obstacle:
         renaming = structs.replace(case.renaming, steps={**case.renaming.steps, stand.step: name})
         obstacles = _check(case.renamed(renaming), stand, run)
         if all(obstacle.mapping is not None for obstacle in obstacles):
-            mapping = " --map ".join([f"step:{stand.step}={name}", *(o.mapping or "" for o in obstacles)])
+            mapping = BETWEEN.join([f"step:{stand.step}={name}", *(o.mapping or "" for o in obstacles)])
             return Obstacle(stand.place, reason, mapping)
     return Obstacle(stand.place, f"{reason}, and none of its steps could take its place")
 

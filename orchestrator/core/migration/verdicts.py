@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+BETWEEN = " --map "
+
 
 class Verdict(StrEnum):
     COMPATIBLE = "compatible"
@@ -34,7 +36,11 @@ class Obstacle(Struct, frozen=True):
     """`step:Approve/waiting`, `channel:orders`, `attribute:total`, `join:reviews`, `deadline`, `run`."""
     reason: str
     mapping: str | None = None
-    """What to give as `--map`; None: no mapping helps."""
+    """What to give as `--map`, BETWEEN several; None: no mapping helps."""
+
+    @property
+    def mappings(self) -> list[str] | None:
+        return None if self.mapping is None else self.mapping.split(BETWEEN)
 
     @property
     def verdict(self) -> Verdict:
