@@ -109,13 +109,9 @@ def _find_crowd(analysis: Analysis, section: Section) -> int | None:
 
 def _inside(analysis: Analysis, section: Section, state: State) -> int:
     """Tokens held for certain, and those that a step gives back as if it had come with one."""
-    returning = {place.step for place in section.releases}
+    returning = {place.step for place in section.releases} - set(section.least_on_entry)
     unsure = {step: count for step, count in section.held_on_entry.items() if step in returning}
-    came = sum(
-        count * (unsure[place.step] - section.least_on_entry.get(place.step, 0))
-        for place, count in analysis.active(state)
-        if place.step in unsure
-    )
+    came = sum(count * unsure.get(place.step, 0) for place, count in analysis.active(state))
     return analysis.held(state, section).least + came
 
 
