@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ _STYLES = {
     Verdict.VIOLATED: ("red", "bold"),
 }
 _MESSAGE_WIDTH = 100
+_MOST_TABLES = 3
 Paint = Callable[..., str]
 
 
@@ -41,7 +43,32 @@ def verification_as_text(
 
 
 def tables(verification: Verification, paint: Paint) -> str:
-    return "\n\n".join("\n".join(_table(each, paint)) for each in verification.verified)
+    """A table a flow; of many flows a line each, and tables of those that are not well."""
+    verified = verification.verified
+    if len(verified) <= _MOST_TABLES:
+        return "\n\n".join("\n".join(_table(each, paint)) for each in verified)
+    lines = [_line(each, paint) for each in verified]
+    tables = ["\n".join(_table(each, paint)) for each in verified if not _is_well(each)]
+    return "\n\n".join(["\n".join(lines), *tables])
+
+
+def _is_well(verified: Verified) -> bool:
+    return all(
+        each.verdict in (Verdict.PROVED, Verdict.CHECKED) or index in verified.accepted
+        for index, each in enumerate(verified.report.properties)
+    )
+
+
+def _line(verified: Verified, paint: Paint) -> str:
+    report = verified.report
+    verdict = paint(report.verdict.value, *_STYLES[report.verdict])
+    counts = Counter(each.verdict for each in report.properties)
+    said = [f"{counts[each]} {each.value}" for each in Verdict if counts[each]]
+    if verified.accepted:
+        said.append(f"{len(verified.accepted)} accepted by a comment")
+    states = f"{report.states:,} state{'' if report.states == 1 else 's'}"
+    summary = paint(f"{', '.join(said)}; {states}", "dim")
+    return f"{verified.path}: {report.flow.name}: {verdict}  {summary}"
 
 
 def _table(verified: Verified, paint: Paint) -> Iterator[str]:

@@ -153,12 +153,20 @@ class Analysis:
         return ((self.places[number], count) for number, count in state.marking)
 
     def executing(self, state: State) -> Counter[str]:
-        """Executions between their wait and their decision, by step."""
+        """Executions between their wait and their decision, by step.
+
+        Where no handler is called, the commit that ends the wait takes the decision: nothing comes between.
+        """
         found: Counter[str] = Counter()
         for place, count in self.active(state):
-            if place.phase is Phase.EXECUTE:
+            if place.phase is Phase.EXECUTE and place.step not in self._deciding_at_once:
                 found[place.step] += count
         return found
+
+    @cached_property
+    def _deciding_at_once(self) -> frozenset[str]:
+        steps = self.flow.steps.values()
+        return frozenset(step.name for step in steps if step.wait_for is not None and step.execute is None)
 
     def unread(self, state: State, channel: str) -> int:
         queues = self.graph.transitions.queues

@@ -148,6 +148,18 @@ def test_what_is_not_decided_is_exit_code_3_or_a_failure(bench: Place) -> None:
     assert bench.type("check", "flows/sound.flow.yaml", "--max-states", "3", "--unknown", "fail").code == 1
 
 
+def test_of_many_flows_those_that_are_well_take_a_line(bench: Place) -> None:
+    for number in range(3):
+        text = SOUND.replace("flow: Sound", f"flow: Sound{number}")
+        bench.write(f"flows/sound{number}.flow.yaml", text)
+    lines = bench.type("verify", "flows/").stdout.splitlines()
+    told = [line for line in lines if line.startswith("flows/sound")]
+    assert [line.split(": ")[1] for line in told] == ["Sound", "Sound0", "Sound1", "Sound2"]
+    assert all(" proved, " in line and line.endswith(" states") for line in told)
+    assert sum(line.startswith("flows/stuck") for line in lines) == 2  # its line, and its table
+    assert sum("  token_conservation" in line for line in lines) == 1
+
+
 def test_a_property_that_nobody_knows_is_a_usage_error(bench: Place) -> None:
     done = bench.type("verify", "flows/", "--property", "deadlok")
     assert done.code == 2

@@ -285,6 +285,20 @@ def test_what_the_author_forbids_is_found_where_it_can_happen(asked: str) -> Non
     assert report_of(report, name).path == ("verify", "properties", 0)
 
 
+def test_steps_that_decide_in_the_commit_that_ends_their_wait_are_never_under_way_together() -> None:
+    text = """
+        flow: A
+        verify: {properties: [{never: {step: Ship, with: Refund}}]}
+        start: First
+        steps:
+          First: {go_to_many: [Ship, Refund]}
+          Ship: {wait_for: {until: {timer: 1h}}, %sgraceful_complete: }
+          Refund: {wait_for: {until: {timer: 1h}}, %sgraceful_complete: }
+        """
+    assert violated(verified(text % ("", ""))) == set()
+    assert violated(verified(text % (("execute: m:f, ",) * 2))) == {"never: Ship with Refund"}
+
+
 def test_what_the_author_forbids_is_proved_where_an_invariant_forbids_it_too() -> None:
     report = verified(
         """
