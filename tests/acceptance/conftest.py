@@ -36,10 +36,11 @@ input: string
 output: string
 channels:
   answer: {type: string, external: true}
-  inner: string
+  inner: string  # lint: ignore[REF006] for tests of what clients may not do
 attributes:
   mood: {type: string, initial: calm}
 start: Wait
+verify: {external: {answer: [1]}}
 steps:
   Wait:
     wait_for:

@@ -27,7 +27,7 @@ start: A
 steps:
   A:
     execute: missing
-    dead_end: true
+    graceful_complete: done
 """
 
 
