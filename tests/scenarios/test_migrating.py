@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from orchestrator.core.events import Message, MessagesPublished, StopRequested
 from orchestrator.core.migration.comparison import Comparison
 from orchestrator.core.migration.renaming import parse_renaming
 from orchestrator.core.travel import Target
@@ -14,8 +18,10 @@ from orchestrator.definition.model import Flow
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.migrating import Migration, migrate_runs, survey
+from orchestrator.engine.submission import Migrate, Request, Start, Submission
 from orchestrator.engine.worker import Worker
-from orchestrator.errors import InvalidValue, UsageError
+from orchestrator.errors import InvalidValue, NotActive, NotFound, Refused, UsageError
+from orchestrator.store.opening import open_attribute_store
 from tests.support import engine_handlers
 from tests.support.engine_kit import Gate, Kit, another_store, flow_of
 
@@ -361,3 +367,94 @@ def test_many_runs_are_moved_in_batches_and_each_says_why_it_was_left(kit: Kit, 
     ]
     assert "the value of attribute asked does not fit" in outcomes[-1].reason
     assert migrate(kit, old, new)[0].run.flow_id == "run-5"
+
+
+NOTED = APPROVAL.replace("channels: {", "channels: {notes: {type: string, external: true}, ")
+REMARKED = NOTED.replace("notes:", "remarks:").replace("Approve", "Confirm")
+
+
+def publish(channel: str, value: str) -> Request:
+    messages = (Message(channel, value, None),)
+    return Request("run-1", lambda at: MessagesPublished(at=at, messages=messages))
+
+
+def remarked() -> tuple[Flow, Comparison]:
+    old, new = flow_of(NOTED), flow_of(REMARKED)
+    return old, Comparison(
+        old, new, parse_renaming(["step:Approve=Confirm", "channel:notes=remarks"], old, new)
+    )
+
+
+def together(kit: Kit, *submissions: Submission) -> None:
+    """In one transaction."""
+    kit.engine.committer.is_paused = True
+    for submission in submissions:
+        kit.engine.submit(submission)
+    kit.engine.committer.is_paused = False
+    kit.engine.lead()
+
+
+def test_a_move_shares_a_transaction_with_what_comes_before_and_after(kit: Kit) -> None:
+    old, case = remarked()
+    kit.client.start(old, "run-1", 7)
+    kit.settle()
+    refused = publish("notes", "too late")
+    move = Migrate(1, "run-1", case)
+    together(kit, publish("notes", "before"), move, publish("remarks", "after"), refused)
+    assert move.receipt.result() is None
+    with pytest.raises(NotFound, match="no channel notes"):
+        refused.receipt.result()
+    run = kit.client.describe("run-1", messages=True)
+    assert run["channels"]["remarks"]["messages"] == ["before", "after"]
+    assert kit.events()[-3:] == ["MessagesPublished", "RunMigrated", "MessagesPublished"]
+
+
+def test_a_run_is_moved_in_the_transaction_that_starts_it(kit: Kit) -> None:
+    old, case = remarked()
+    start = Start(old, "run-1", "id-1", 7, has_input=True)
+    move = Migrate(1, "run-1", case)
+    together(kit, start, move)
+    assert move.receipt.result() is None
+    assert kit.client.describe("run-1")["definition"] == case.new.hash
+    kit.settle()
+    assert kit.phases() == {"Confirm-1": "waiting"}
+
+
+def test_a_run_is_stopped_in_the_transaction_that_moves_it(kit: Kit) -> None:
+    old, case = remarked()
+    kit.client.start(old, "run-1", 7)
+    kit.settle()
+    stop = Request("run-1", lambda at: StopRequested(at=at, stop="cancel"))
+    together(kit, publish("notes", "x"), Migrate(1, "run-1", case), stop)
+    run = kit.client.describe("run-1")
+    assert (run["status"], run["definition"], run["active"]) == ("CANCELED", case.new.hash, [])
+
+
+def test_a_run_that_has_ended_or_moved_meanwhile_is_not_moved(kit: Kit) -> None:
+    old, case = remarked()
+    kit.client.start(old, "run-1", 7)
+    kit.settle()
+    first, second = Migrate(1, "run-1", case), Migrate(1, "run-1", case)
+    together(kit, first, second)
+    assert first.receipt.result() is None
+    with pytest.raises(Refused, match="another definition by now"):
+        second.receipt.result()
+    kit.client.stop("run-1")
+    third = Migrate(1, "run-1", case)
+    kit.engine.submit(third)
+    with pytest.raises(NotActive, match="is closed: CANCELED"):
+        third.receipt.result()
+
+
+def test_synced_attributes_of_the_new_definition_are_carried_over(tmp_path: Path) -> None:
+    target = f"sqlite:///{tmp_path / 'attributes.db'}"
+    kit = Kit(tmp_path, open_attribute_store(target))
+    old, new = flow_of(APPROVAL), flow_of(AUDITED.replace("audits: {", "audits: {sync: true, "))
+    kit.client.start(old, "run-1", 7)
+    kit.settle()
+    migrate(kit, old, new)
+    with kit.working() as worker:
+        worker.run_until_idle()
+    kit.close()
+    with closing(sqlite3.connect(tmp_path / "attributes.db")) as connection:
+        assert connection.execute("SELECT audits FROM Purchase").fetchall() == [(0,)]
