@@ -191,13 +191,15 @@ class Context:
 
     @property
     def logger(self) -> logging.LoggerAdapter[logging.Logger]:
-        """Each record carries flow_id, run_id, step_execution_id and attempt."""
+        """Each record carries flow, flow_id, run_id, step, step_execution_id and attempt."""
         if self._logger is None:
             self._logger = _CallLogger(
                 logging.getLogger(f"orchestrator.handlers.{self.flow}.{self.step}"),
                 {
+                    "flow": self.flow,
                     "flow_id": self.flow_id,
                     "run_id": self.run_id,
+                    "step": self.step,
                     "step_execution_id": self.step_execution_id,
                     "attempt": self.attempt,
                 },

@@ -18,6 +18,18 @@ class Format(StrEnum):
     YAML = "yaml"
 
 
+class LogFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
 Db = Annotated[
     str | None,
     typer.Option(

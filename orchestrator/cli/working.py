@@ -1,17 +1,17 @@
-"""Working on runs in this process: `run` and `worker`."""
+"""Working on one run in this process: `run`."""
 
 from __future__ import annotations
 
-import logging
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from types import FrameType
-from typing import IO, Any
+from typing import Any
 
-from orchestrator.cli.options import parse_span
+from orchestrator.cli.logs import Tell, logging_as
+from orchestrator.cli.options import LogFormat
 from orchestrator.cli.progress import shown
 from orchestrator.cli.session import demand_handlers, demand_store, find_flow, named_flows
 from orchestrator.cli.settings import resolve_settings
@@ -19,7 +19,6 @@ from orchestrator.cli.terminal import note
 from orchestrator.cli.values import parse_assignments, parse_value
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
-from orchestrator.engine.metrics import Metrics
 from orchestrator.engine.worker import Worker
 
 
@@ -77,7 +76,7 @@ def _work_until_closed(
     engine: Engine, client: Client, flow_id: str, verb: str, concurrency: int, until_blocked: bool
 ) -> dict[str, Any]:
     worker = Worker(engine, concurrency=concurrency)
-    with handlers_speak_on_stderr(), _draining(worker):
+    with logging_as(LogFormat.TEXT, None) as tell, draining(worker, tell):
         note(f"{flow_id} {verb}")
         try:
             with shown(lambda: client.progress(flow_id)):
@@ -90,77 +89,12 @@ def _work_until_closed(
     return run
 
 
-def work(
-    db: str | None,
-    flows: Sequence[str] | None,
-    concurrency: int,
-    *,
-    until_idle: bool,
-    horizon: str,
-    retention: str | None,
-    queues: str | None,
-    metrics_port: int | None,
-) -> None:
-    """Execute runs of the store until stopped, or until idle."""
-    settings = resolve_settings(db, flows)
-    span = parse_span(horizon, "--horizon")
-    assert span is not None
-    named, place = (retention, "--retention") if retention is not None else (settings.retention, "retention")
-    kept = parse_span(named, place)
-    engine = Engine(settings.db, attribute_store=settings.attribute_store)
-    try:
-        worker = Worker(
-            engine,
-            flows=named_flows(settings),
-            concurrency=concurrency,
-            retention=kept,
-            queues=[queue.strip() for queue in (queues or "").split(",") if queue.strip()],
-            metrics=Metrics() if metrics_port is not None else None,
-        )
-        with handlers_speak_on_stderr(), _draining(worker), _serving_metrics(worker, metrics_port):
-            note(f"working on {settings.db}" + (" until idle" if until_idle else "; Ctrl-C stops"))
-            _note_unknown_queues(worker)
-            if not until_idle:
-                worker.run()
-                note("stopped")
-                return
-            try:
-                worker.run_until_idle(span)
-            finally:
-                worker.stop()
-            note("idle")
-    finally:
-        engine.close()
-
-
-def _note_unknown_queues(worker: Worker) -> None:
-    """A misspelt flow type would leave the worker idle for ever."""
-    if worker.handlers.served is None:
-        return
-    with worker.engine.store.reading() as reading:
-        known = {name for name, _ in reading.definition_names()}
-    for flow in sorted(worker.handlers.served.flows - known):
-        note(f"no {flow} has been started in this database so far")
-
-
 @contextmanager
-def _serving_metrics(worker: Worker, port: int | None) -> Iterator[None]:
-    if port is None:
-        yield
-        return
-    from orchestrator.engine.metrics_server import MetricsServer  # http.server is slow to import
-
-    with MetricsServer(port, worker.metrics_text) as server:
-        note(f"metrics on {server.url}")
-        yield
-
-
-@contextmanager
-def _draining(worker: Worker) -> Iterator[None]:
+def draining(worker: Worker, tell: Tell) -> Iterator[None]:
     """SIGTERM and Ctrl-C finish what runs; a second Ctrl-C does not wait for it."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        note("stopping: finishing what runs, Ctrl-C again to leave it")
+        tell("stopping: finishing what runs, Ctrl-C again to leave it")
         signal.signal(signal.SIGINT, signal.default_int_handler)
         worker.ask_to_stop()
 
@@ -170,30 +104,3 @@ def _draining(worker: Worker) -> Iterator[None]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def handlers_speak_on_stderr() -> Iterator[None]:
-    """What handlers print or log is no result of the command."""
-    speaker = _Stderr()
-    speaker.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
-    logger = logging.getLogger("orchestrator")
-    level, logger.level = logger.level, logging.INFO
-    logger.addHandler(speaker)
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        logger.removeHandler(speaker)
-        logger.setLevel(level)
-
-
-class _Stderr(logging.StreamHandler[Any]):
-    """Writes to whatever stderr is at that moment: the live display replaces it for a while."""
-
-    def __init__(self) -> None:
-        logging.Handler.__init__(self)
-
-    @property
-    def stream(self) -> IO[str]:
-        return sys.stderr

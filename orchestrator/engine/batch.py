@@ -6,7 +6,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from orchestrator.core import changes as c
 from orchestrator.core.events import (
@@ -42,6 +42,14 @@ SyncedOf: TypeAlias = Callable[[Flow], frozenset[str]]
 """Names of the attributes that are projected to an attribute store."""
 
 
+class Applied(NamedTuple):
+    """One event that was applied."""
+
+    entry: Entry
+    event: Event | TimeTravelled | RunMigrated
+    changes: list[c.Change]
+
+
 class Post(Protocol):
     """See children.py."""
 
@@ -72,8 +80,8 @@ class Batch:
         self.has_projections = False
         """Values of synced attributes are on their way."""
         self.event_count = 0
-        self.applied: list[tuple[Entry, list[c.Change]]] = []
-        """Run and changes of each event, for those who count."""
+        self.applied: list[Applied] = []
+        """For those who count and tell."""
         self._workplace = workplace
         self._rows: dict[int, RunRows] = {}
         self._history: list[tuple[Any, ...]] = []
@@ -110,7 +118,7 @@ class Batch:
         rows.note(changes)
         self._history.append(history_row(entry.number, entry.run.version, event.at, event, changes))
         self.event_count += 1
-        self.applied.append((entry, changes))
+        self.applied.append(Applied(entry, event, changes))
         for change in changes:
             if isinstance(change, c.StepQueued):
                 self._pending.append((entry, change.execution.id))

@@ -26,7 +26,8 @@ from orchestrator.engine.calling import answer
 from orchestrator.engine.children import Children
 from orchestrator.engine.faults import Faults
 from orchestrator.engine.inside import demand_outside, perform
-from orchestrator.engine.opening import open_run, store_definition
+from orchestrator.engine.journal import note_leases_lost
+from orchestrator.engine.opening import existing, open_run, store_definition
 from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import (
     Beat,
@@ -44,7 +45,7 @@ from orchestrator.engine.submission import (
 from orchestrator.engine.task import Task, failed, heartbeaten, internal_failure
 from orchestrator.engine.travelling import plan_travel, travelled
 from orchestrator.engine.workplace import Workplace
-from orchestrator.errors import AlreadyStarted, NotFound, OrchestratorError, StoreError, TransactionLost
+from orchestrator.errors import NotFound, OrchestratorError, StoreError, TransactionLost
 from orchestrator.store.contract import Claimed, Store, Transaction
 
 _RETRY_AFTER = timedelta(milliseconds=100)
@@ -203,14 +204,13 @@ class Committer:
         if not entry.held:
             return
         leases = transaction.leases(entry.number, entry.held)
-        self._give_up(
-            entry,
-            [
-                execution_id
-                for execution_id, task in entry.held.items()
-                if leases.get(execution_id) != task.worker or task.run_attempt != entry.run.attempt
-            ],
-        )
+        lost = [
+            execution_id
+            for execution_id, task in entry.held.items()
+            if leases.get(execution_id) != task.worker or task.run_attempt != entry.run.attempt
+        ]
+        note_leases_lost(entry, lost)
+        self._give_up(entry, lost)
 
     def _give_up(self, entry: Entry, execution_ids: list[str]) -> None:
         """What still runs of these is no longer ours: its result will change nothing."""
@@ -265,7 +265,7 @@ class Committer:
             is_repeated = start.request_id is not None and start.request_id == latest.run.request_id
             answer = may_start(start.reuse_policy, latest.run.status, is_repeated=is_repeated)
             if answer is Answer.REJECT:
-                batch.receipts.append((start.receipt, _existing(start, latest)))
+                batch.receipts.append((start.receipt, existing(start, latest)))
                 return
         event = RunStarted(
             at=batch.now,
@@ -429,20 +429,6 @@ class Committer:
         if submission.failed_count == _REPORTED_FAILURES:
             log.error("results cannot be stored, trying on: %s", error)
         self._suspects.append(submission)
-
-
-def _existing(start: Start, latest: Entry) -> Started | AlreadyStarted:
-    """Rules 29-33."""
-    run = latest.run
-    if start.return_existing and start.request_id is not None and start.request_id == run.request_id:
-        return Started(start.flow_id, run.run_id, latest.number, is_new=False)
-    return AlreadyStarted(
-        f"{start.flow_id} was started before and is {run.status}; "
-        f"reuse policy {start.reuse_policy} does not allow another run",
-        flow_id=start.flow_id,
-        run_id=run.run_id,
-        status=str(run.status),
-    )
 
 
 logging.getLogger("orchestrator").addHandler(logging.NullHandler())

@@ -15,6 +15,7 @@ from orchestrator.engine.definitions import Definitions
 from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.faults import Faults
 from orchestrator.engine.inside import demand_outside
+from orchestrator.engine.journal import Journal
 from orchestrator.engine.projection import Projector, Synced
 from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import Submission
@@ -51,6 +52,7 @@ class Engine:
         self.attribute_store = attribute_store or os.environ.get(ATTRIBUTE_STORE)
         self.projector: Projector | None = None
         """Of this process's worker, if there is an attribute store."""
+        self.journal = Journal()
         self.on_batch: Callable[[Batch], None] | None = None
         """Called after each commit, with the commit lock held: be quick."""
         runs = Runs(RunCache(remembered_count), self.definitions)
@@ -120,5 +122,6 @@ class Engine:
             is_ring_due = True
         if is_ring_due:
             self.store.ring()
+        self.journal.note_batch(batch)
         if self.on_batch is not None:
             self.on_batch(batch)

@@ -69,7 +69,7 @@ class Metrics:
             self._transaction_count += 1
             self._commit_count += batch.event_count
             self._sizes.note(batch.event_count)
-            for entry, changes in batch.applied:
+            for entry, _, changes in batch.applied:
                 flow = entry.flow.name
                 for change in changes:
                     kind = type(change)

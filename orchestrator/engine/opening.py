@@ -10,7 +10,8 @@ from orchestrator.definition.model import Flow
 from orchestrator.engine.batch import Batch, log
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.runs import Runs
-from orchestrator.errors import OrchestratorError
+from orchestrator.engine.submission import Start, Started
+from orchestrator.errors import AlreadyStarted, OrchestratorError
 from orchestrator.store.contract import Transaction
 
 
@@ -50,3 +51,17 @@ def store_definition(transaction: Transaction, batch: Batch, runs: Runs, flow: F
     assert flow.source is not None
     transaction.save_definition(flow.hash, flow.name, flow.source.path, flow.source.text, batch.now)
     batch.stored_definitions.append((flow.hash, transaction.epoch))
+
+
+def existing(start: Start, latest: Entry) -> Started | AlreadyStarted:
+    """What a start is answered with that makes no run (rules 29-33)."""
+    run = latest.run
+    if start.return_existing and start.request_id is not None and start.request_id == run.request_id:
+        return Started(start.flow_id, run.run_id, latest.number, is_new=False)
+    return AlreadyStarted(
+        f"{start.flow_id} was started before and is {run.status}; "
+        f"reuse policy {start.reuse_policy} does not allow another run",
+        flow_id=start.flow_id,
+        run_id=run.run_id,
+        status=str(run.status),
+    )

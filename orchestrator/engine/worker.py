@@ -18,7 +18,7 @@ from orchestrator.clock import Clock
 from orchestrator.core.state import TIMEOUT_ID
 from orchestrator.definition.model import Json
 from orchestrator.definition.places import FlowPlaces
-from orchestrator.engine import leases
+from orchestrator.engine import journal, leases
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.census import Census
@@ -83,6 +83,7 @@ class Worker:
             services=self._services,
         )
         self._dispatcher.on_due = self._beat
+        self._concurrency = concurrency
         self._changed = threading.Event()
         self._stop_asked = threading.Event()
         self._is_started = False
@@ -113,6 +114,7 @@ class Worker:
         self.engine.dispatcher = self.engine.committer.workplace = dispatcher
         if self.engine.projector is not None:
             self.engine.projector.start()
+        journal.note_worker_started(dispatcher.worker, self._concurrency)
         dispatcher.start()
         dispatcher.look_for_work()
         if self._retention is not None:
@@ -130,15 +132,19 @@ class Worker:
         dispatcher.is_open = False
         committer.hand_back(dispatcher.take_back)
         seconds = grace.total_seconds() if isinstance(grace, timedelta) else grace
-        ends_at = time.monotonic() + seconds
+        began_at = time.monotonic()
+        ends_at = began_at + seconds
+        journal.note_worker_draining(dispatcher.worker, dispatcher.held_count)
         while dispatcher.held_count and time.monotonic() < ends_at:
             self._changed.clear()
             if dispatcher.held_count:
                 self._changed.wait(_LOOK_EVERY)
+        left_count = dispatcher.held_count
         dispatcher.stop()
         committer.lead()
         self._stop_projector(ends_at)
         committer.exclusively(self._sign_off, "lease")
+        journal.note_worker_drained(dispatcher.worker, left_count, time.monotonic() - began_at)
         self.engine.dispatcher = committer.workplace = None
         self.engine.store.ring()
         if self._owns_engine:
@@ -294,9 +300,13 @@ class Worker:
 
     def _register(self, transaction: Transaction, now: datetime) -> None:
         self._dispatcher.worker = leases.register(transaction, now)
-        leases.take_over(transaction, now, self._dispatcher.worker)
+        self._take_over(transaction, now)
         self._beat_at = now + leases.RENEW_EVERY
         self._dispatcher.watch.need_by(self._beat_at)
+
+    def _take_over(self, transaction: Transaction, now: datetime) -> None:
+        if freed_count := leases.take_over(transaction, now, self._dispatcher.worker):
+            journal.note_taken_over(self._dispatcher.worker, freed_count)
 
     def _beat(self) -> None:
         """Stay alive; take over from those who are not."""
@@ -310,9 +320,11 @@ class Worker:
         self.engine.committer.exclusively(self._renew, "lease")
 
     def _renew(self, transaction: Transaction, now: datetime) -> None:
-        if not transaction.renew_worker(self._dispatcher.worker, now + leases.ALIVE_FOR):
+        own = self._dispatcher.worker
+        if not transaction.renew_worker(own, now + leases.ALIVE_FOR):
             self._dispatcher.worker = leases.register(transaction, now)
-        leases.take_over(transaction, now, self._dispatcher.worker)
+            journal.note_worker_lost(own, self._dispatcher.worker)
+        self._take_over(transaction, now)
         self._beat_at = now + leases.RENEW_EVERY
         self._dispatcher.watch.need_by(self._beat_at)
 

@@ -1,10 +1,13 @@
-"""`worker`: queues, and metrics that are scraped while it works."""
+"""`worker`: queues, logs, and metrics that are scraped while it works."""
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import urllib.request
+
+import pytest
 
 from tests.acceptance.command import Place
 
@@ -52,3 +55,22 @@ def test_metrics_are_scraped_from_a_running_worker(place: Place) -> None:
 def test_a_metrics_port_that_cannot_be_had_is_a_usage_error(place: Place) -> None:
     done = place.type("worker", "--until-idle", "--metrics-port", "99999")
     assert done.code == 2
+
+
+def test_a_log_of_json_lines_is_nothing_but_json(place: Place) -> None:
+    run_id = place.type("start", "Hello", "--id", "hello", "--input", '"Ada"', "-o", "json").json()["run_id"]
+    done = place.type("worker", "--until-idle", "--log-format", "json", "--log-level", "debug")
+    assert (done.code, done.stdout) == (0, "")
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    told = [line["event"] for line in lines if "event" in line]
+    of_runs = ["printed", "step_completed", "run_closed"]
+    assert told == ["worker_started", *of_runs, "worker_draining", "worker_drained"]
+    (closed,) = (line for line in lines if line.get("event") == "run_closed")
+    assert (closed["flow_id"], closed["run_id"], closed["status"]) == ("hello", run_id, "COMPLETED")
+
+
+@pytest.mark.parametrize(("level", "is_told"), [((), False), (("--log-level", "info"), True)])
+def test_as_text_events_are_told_when_asked_for(place: Place, level: tuple[str, ...], is_told: bool) -> None:
+    place.type("start", "Hello", "--id", "hello", "--input", '"Ada"')
+    done = place.type("worker", "--until-idle", *level)
+    assert ("run hello of Hello is COMPLETED" in done.stderr) is is_told

@@ -30,10 +30,10 @@ def rpc(
 
     Its handler runs in this process; no worker is needed.
     """
+    from orchestrator.cli.logs import handlers_speak_on_stderr
     from orchestrator.cli.output import emit, one_line
     from orchestrator.cli.session import open_client
     from orchestrator.cli.values import parse_value
-    from orchestrator.cli.working import handlers_speak_on_stderr
 
     given = parse_value(value, "INPUT")
     with open_client(db, flows=flows) as client, handlers_speak_on_stderr():

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.options import Concurrency, Db, Flows
+from orchestrator.cli.options import Concurrency, Db, Flows, LogFormat, LogLevel
 
 Retention = Annotated[
     str | None,
@@ -17,38 +17,55 @@ Retention = Annotated[
         show_default=False,
     ),
 ]
+Horizon = Annotated[
+    str,
+    typer.Option("--horizon", metavar="DURATION", help="With --until-idle: also what is due within it."),
+]
+Queues = Annotated[
+    str | None,
+    typer.Option(
+        "--queues",
+        metavar="QUEUE,…",
+        help="Take only work of these flow types (Order) or steps (Order/Charge); others take the rest.",
+        show_default=False,
+    ),
+]
+MetricsPort = Annotated[
+    int | None,
+    typer.Option(
+        "--metrics-port",
+        metavar="PORT",
+        min=0,
+        max=65535,
+        help="Serve http://127.0.0.1:PORT/metrics for Prometheus; 0 chooses a free port.",
+        show_default=False,
+    ),
+]
+Format = Annotated[
+    LogFormat,
+    typer.Option("--log-format", help="What is said on stderr: text, or one JSON object a line."),
+]
+Level = Annotated[
+    LogLevel | None,
+    typer.Option(
+        "--log-level",
+        help="The least that is logged. Default: info; as text, events of runs only when it is given.",
+        show_default=False,
+    ),
+]
 
 
 def worker(
     until_idle: Annotated[
         bool, typer.Option("--until-idle", help="End when there is nothing to do.")
     ] = False,
-    horizon: Annotated[
-        str,
-        typer.Option("--horizon", metavar="DURATION", help="With --until-idle: also what is due within it."),
-    ] = "0s",
+    horizon: Horizon = "0s",
     concurrency: Concurrency = 8,
     retention: Retention = None,
-    queues: Annotated[
-        str | None,
-        typer.Option(
-            "--queues",
-            metavar="QUEUE,…",
-            help="Take only work of these flow types (Order) or steps (Order/Charge); others take the rest.",
-            show_default=False,
-        ),
-    ] = None,
-    metrics_port: Annotated[
-        int | None,
-        typer.Option(
-            "--metrics-port",
-            metavar="PORT",
-            min=0,
-            max=65535,
-            help="Serve http://127.0.0.1:PORT/metrics for Prometheus; 0 chooses a free port.",
-            show_default=False,
-        ),
-    ] = None,
+    queues: Queues = None,
+    metrics_port: MetricsPort = None,
+    log_format: Format = LogFormat.TEXT,
+    log_level: Level = None,
     flows: Flows = None,
     db: Db = None,
 ) -> None:
@@ -56,15 +73,19 @@ def worker(
 
     SIGTERM and Ctrl-C drain: what runs is finished, the rest is handed back.
     """
-    from orchestrator.cli.working import work
+    from orchestrator.cli.serving import WorkerOptions, serve
 
-    work(
-        db,
-        flows,
-        concurrency,
-        until_idle=until_idle,
-        horizon=horizon,
-        retention=retention,
-        queues=queues,
-        metrics_port=metrics_port,
+    serve(
+        WorkerOptions(
+            db=db,
+            flows=flows,
+            concurrency=concurrency,
+            until_idle=until_idle,
+            horizon=horizon,
+            retention=retention,
+            queues=queues,
+            metrics_port=metrics_port,
+            log_format=log_format,
+            log_level=log_level,
+        )
     )

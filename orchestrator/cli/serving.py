@@ -1,0 +1,98 @@
+"""`worker`: execute the runs of a store until stopped, or until idle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from orchestrator.cli.logs import Tell, logging_as
+from orchestrator.cli.options import LogFormat, LogLevel, parse_span
+from orchestrator.cli.session import named_flows
+from orchestrator.cli.settings import Settings, resolve_settings
+from orchestrator.cli.working import draining
+from orchestrator.engine.engine import Engine
+from orchestrator.engine.metrics import Metrics
+from orchestrator.engine.worker import Worker
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerOptions:
+    """As they are typed."""
+
+    db: str | None
+    flows: Sequence[str] | None
+    concurrency: int
+    until_idle: bool
+    horizon: str
+    retention: str | None
+    queues: str | None
+    metrics_port: int | None
+    log_format: LogFormat
+    log_level: LogLevel | None
+
+
+def serve(options: WorkerOptions) -> None:
+    settings = resolve_settings(options.db, options.flows)
+    span = parse_span(options.horizon, "--horizon")
+    assert span is not None
+    kept = _retention(options, settings)
+    engine = Engine(settings.db, attribute_store=settings.attribute_store)
+    try:
+        worker = Worker(
+            engine,
+            flows=named_flows(settings),
+            concurrency=options.concurrency,
+            retention=kept,
+            queues=[queue.strip() for queue in (options.queues or "").split(",") if queue.strip()],
+            metrics=Metrics() if options.metrics_port is not None else None,
+        )
+        with ExitStack() as stack:
+            tell = stack.enter_context(logging_as(options.log_format, options.log_level))
+            stack.enter_context(draining(worker, tell))
+            stack.enter_context(_serving_metrics(worker, options.metrics_port, tell))
+            tell(f"working on {settings.db}" + (" until idle" if options.until_idle else "; Ctrl-C stops"))
+            _tell_unknown_queues(worker, tell)
+            _work(worker, span if options.until_idle else None)
+            tell("idle" if options.until_idle else "stopped")
+    finally:
+        engine.close()
+
+
+def _work(worker: Worker, horizon: timedelta | None) -> None:
+    if horizon is None:
+        worker.run()
+        return
+    try:
+        worker.run_until_idle(horizon)
+    finally:
+        worker.stop()
+
+
+def _retention(options: WorkerOptions, settings: Settings) -> timedelta | None:
+    if options.retention is not None:
+        return parse_span(options.retention, "--retention")
+    return parse_span(settings.retention, "retention")
+
+
+def _tell_unknown_queues(worker: Worker, tell: Tell) -> None:
+    """A misspelt flow type would leave the worker idle for ever."""
+    if worker.handlers.served is None:
+        return
+    with worker.engine.store.reading() as reading:
+        known = {name for name, _ in reading.definition_names()}
+    for flow in sorted(worker.handlers.served.flows - known):
+        tell(f"no {flow} has been started in this database so far")
+
+
+@contextmanager
+def _serving_metrics(worker: Worker, port: int | None, tell: Tell) -> Iterator[None]:
+    if port is None:
+        yield
+        return
+    from orchestrator.engine.metrics_server import MetricsServer  # http.server is slow to import
+
+    with MetricsServer(port, worker.metrics_text) as server:
+        tell(f"metrics on {server.url}")
+        yield
