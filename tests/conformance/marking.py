@@ -35,8 +35,11 @@ def _place(execution: Execution, model: Model) -> str:
     winners = frozenset(
         condition.id for condition, result in zip(conditions, results, strict=False) if result.is_satisfied
     )
-    ways = [each.winners for each in model.combinations[execution.step]]
-    return f"ready_{execution.step}_{ways.index(winners)}"
+    taken: Counter[str] = Counter()
+    for condition, result in zip(conditions, results, strict=False):
+        if condition.channel is not None and result.messages:
+            taken[condition.channel] += len(result.messages)
+    return model.place_after(execution.step, winners, taken).name
 
 
 def accepts(space: Space, before: State, after: State) -> bool:

@@ -62,8 +62,8 @@ def _place(place: Place, model: Model) -> str:
     if wait is not None and wait.results is not None:
         pairs = zip(wait.conditions, wait.results, strict=True)
         winners = frozenset(condition.id for condition, result in pairs if result.is_satisfied)
-    ways = [each.winners for each in model.combinations[place.step]]
-    return f"ready_{place.step}_{ways.index(winners)}"
+    taken = {channel: count for (channel, _), count in place.taken.items()}
+    return model.place_after(place.step, winners, taken).name
 
 
 def _closed(model: Model, state: State) -> State:

@@ -13,8 +13,9 @@ as often as `verify.external` lets them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from orchestrator.definition.model import (
     ChannelCondition,
@@ -23,15 +24,18 @@ from orchestrator.definition.model import (
     Effect,
     Flow,
     ForceComplete,
+    ForceCompleteIfChannelsEmpty,
     ForceFail,
     GoTo,
     GoToMany,
     GracefulComplete,
     Movement,
+    Outcome,
     Publish,
     SetAttribute,
     Step,
     TimerCondition,
+    WaitFor,
 )
 from orchestrator.definition.values import Literal, Value
 
@@ -48,11 +52,41 @@ class Untranslatable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Demand:
+    """Messages of one channel that a wait takes: what there is, between two bounds."""
+
+    least: int
+    most: int | None
+
+    def __add__(self, other: Demand) -> Demand:
+        most = None if self.most is None or other.most is None else self.most + other.most
+        return Demand(self.least + other.least, most)
+
+    @property
+    def amounts(self) -> range:
+        return range(self.least, min(CAPACITY, CAPACITY if self.most is None else self.most) + 1)
+
+
+@dataclass(frozen=True, slots=True)
 class Combination:
     """One way in which a wait can end: the conditions that win, and the messages that they take."""
 
     winners: frozenset[str]
+    demands: Mapping[str, Demand]
     takes: Mapping[str, int]
+    """Within the demands."""
+
+    @property
+    def enabled(self) -> str:
+        """Exactly so much is taken: all that is there, or as much as may be."""
+        return _all(
+            f"channel_{name} {'>=' if count == self.demands[name].most else '=='} {count}"
+            for name, count in self.takes.items()
+        )
+
+    @property
+    def possible(self) -> str:
+        return _all(f"channel_{name} >= {demand.least}" for name, demand in self.demands.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +144,13 @@ class Model:
         first |= {f"budget_{name}": count for name, count in self.budgets.items()}
         return tuple(first.get(name, 0) for name in self.variables)
 
+    def place_after(self, step: str, winners: frozenset[str], taken: Mapping[str, int]) -> Place:
+        """Where an execution is whose wait these conditions ended, with so many messages by channel."""
+        for number, each in enumerate(self.combinations[step]):
+            if each.winners == winners and all(taken.get(name, 0) == n for name, n in each.takes.items()):
+                return Place(step, number)
+        raise Untranslatable(f"{step} after {sorted(winners)} with {dict(taken)}")
+
     @property
     def text(self) -> str:
         """Property number 0 is none: then spin looks at the whole state space."""
@@ -145,7 +186,7 @@ __attribute__((constructor)) static void read_wanted(void) {
 
 
 def model_of(flow: Flow, *, fan_out: int = 3, protected: Sequence[str] = ()) -> Model:
-    """`protected` are the steps of which at most one execution may be past its wait."""
+    """`protected` are the steps of which at most one execution may be under way, past its wait."""
     return _Translator(flow, fan_out).model(protected)
 
 
@@ -194,35 +235,29 @@ class _Translator:
         if wait is None or wait.combinator is Combinator.NONE:
             if wait is not None and wait.effects:
                 raise Untranslatable("effects of a wait")
-            yield Combination(frozenset(), {})
+            yield Combination(frozenset(), {}, {})
             return
-        needs = {condition.id: self._need(condition) for condition in wait.conditions}
-        if wait.combinator is Combinator.ANY_OF:
-            for id, need in needs.items():
-                yield Combination(frozenset([id]), need)
-        elif wait.combinator in (Combinator.UNTIL, Combinator.ALL_OF):
-            takes: dict[str, int] = {}
-            for need in needs.values():
-                for channel, count in need.items():
-                    takes[channel] = takes.get(channel, 0) + count
-            yield Combination(frozenset(needs), takes)
-        else:
-            raise Untranslatable(wait.combinator)
+        conditions = {condition.id: condition for condition in wait.conditions}
+        for group in _groups(wait):
+            demands: dict[str, Demand] = {}
+            for id in group:
+                for channel, demand in self._demand(conditions[id]).items():
+                    demands[channel] = demands.get(channel, Demand(0, 0)) + demand
+            for amounts in product(*(demand.amounts for demand in demands.values())):
+                yield Combination(frozenset(group), demands, dict(zip(demands, amounts, strict=True)))
 
-    def _need(self, condition: object) -> dict[str, int]:
-        """Messages by channel; a timer may fire at any moment."""
+    def _demand(self, condition: object) -> dict[str, Demand]:
+        """By channel; a timer may fire at any moment."""
         if isinstance(condition, TimerCondition):
             return {}
-        if (
-            not isinstance(condition, ChannelCondition)
-            or condition.when
-            or condition.for_each
-            or condition.key
-        ):
+        if not isinstance(condition, ChannelCondition) or _varies(condition):
             raise Untranslatable(f"{condition}")
-        if condition.at_least is not None or condition.at_most is not None:
-            raise Untranslatable("a range")
-        return {condition.channel: 1 if condition.exactly is None else self._count(condition.exactly)}
+        least, most = condition.at_least, condition.at_most
+        if least is None and most is None:
+            count = 1 if condition.exactly is None else self._count(condition.exactly)
+            return {condition.channel: Demand(count, count)}
+        bounds = (0 if least is None else self._count(least), None if most is None else self._count(most))
+        return {condition.channel: Demand(*bounds)}
 
     def _count(self, value: Value) -> int:
         if isinstance(value, Literal):
@@ -265,7 +300,7 @@ class _Translator:
 
     def _satisfactions(self, place: Place) -> Iterator[Transition]:
         for number, combination in enumerate(self.combinations[place.step]):
-            enabled = [_RUNNING, f"{place.name} > 0", _there(combination.takes)]
+            enabled = [_RUNNING, f"{place.name} > 0", combination.enabled]
             takes = [f"channel_{name} = channel_{name} - {n}" for name, n in combination.takes.items()]
             yield Transition(
                 f"{place.step} satisfied {number}",
@@ -280,16 +315,31 @@ class _Translator:
         """What must be so for the decisions before not to be taken."""
         for number, decision in enumerate(step.decisions, 1):
             holds, fails = _guard(decision, combination)
-            effects = (f"{place.name}--", *self._commit(place.step, decision))
-            label = f"{place.step} decision {number}"
-            yield Transition(label, " && ".join([enabled, *passed, holds]), effects)
+            for condition, effects in self._commits(decision):
+                yield Transition(
+                    f"{place.step} decision {number}",
+                    " && ".join([enabled, *passed, holds, condition]),
+                    (f"{place.name}--", *effects),
+                )
             passed.append(fails)
         after = _start(self._entry(step.on_failure.step)) if step.on_failure else self._close(2)
-        effects = (f"{place.name}--", *after)
+        failing = (f"{place.name}--", *after)
         can_fail = enabled if step.execute is not None else " && ".join([enabled, *passed])
-        yield Transition(f"{place.step} failed", can_fail, effects)
+        yield Transition(f"{place.step} failed", can_fail, failing)
 
-    def _commit(self, decider: str, decision: Decision) -> Iterator[str]:
+    def _commits(self, decision: Decision) -> Iterator[tuple[str, list[str]]]:
+        """(when it is so, what it does); the channels are looked at before the decision's own publishes."""
+        outcome = decision.outcome
+        before = list(self._effects(decision))
+        if not isinstance(outcome, ForceCompleteIfChannelsEmpty):
+            yield "true", [*before, *self._end(outcome)]
+            return
+        is_empty = _all(f"channel_{name} == 0" for name in outcome.channels)
+        yield is_empty, [*before, *self._close(1)]
+        for condition, after in self._commits(outcome.otherwise):
+            yield f"!({is_empty}) && {condition}", [*before, *after]
+
+    def _effects(self, decision: Decision) -> Iterator[str]:
         for effect in decision.effects:
             yield from self._apply(effect)
         for name in self.flow.channels:
@@ -298,7 +348,8 @@ class _Translator:
             yield from self._cancel(name)
         if decision.cancel_siblings or decision.cancel_round:
             raise Untranslatable("a cancel by origin")
-        outcome = decision.outcome
+
+    def _end(self, outcome: Outcome | None) -> Iterator[str]:
         if isinstance(outcome, GoTo):
             yield from self._move(outcome.movement)
         elif isinstance(outcome, GoToMany):
@@ -310,7 +361,7 @@ class _Translator:
             yield from self._close(1 if isinstance(outcome, ForceComplete) else 2)
 
     def _apply(self, effect: Effect) -> Iterator[str]:
-        if not isinstance(effect, Publish | SetAttribute) or effect.when or effect.for_each or effect.key:
+        if not isinstance(effect, Publish | SetAttribute) or _varies(effect):
             raise Untranslatable(f"{effect}")
         if isinstance(effect, Publish):
             yield f"channel_{effect.channel}++"
@@ -351,12 +402,14 @@ class _Translator:
         asleep = []
         for place in places:
             if place.combination is None:
-                ways = [_there(each.takes) for each in self.combinations[place.step]]
+                ways = [each.possible for each in self.combinations[place.step]]
                 is_fed = any(
-                    self.budgets.get(name) for each in self.combinations[place.step] for name in each.takes
+                    self.budgets.get(name) for each in self.combinations[place.step] for name in each.demands
                 )
                 asleep.append(f"({place.name} == 0 || !({' || '.join(['true'] if is_fed else ways)}))")
-        inside = " + ".join(p.name for p in places if p.step in protected and p.combination is not None)
+        under_way = [name for name in protected if self.flow.steps[name].execute or not self._waits(name)]
+        """Without a handler the decision is part of the commit that ends the wait."""
+        inside = " + ".join(p.name for p in places if p.step in under_way and p.combination is not None)
         return {
             "deadlock": " && ".join([_RUNNING, f"({active}) > 0", *ready, *asleep]),
             "zombie": f"{_RUNNING} && ({active}) == 0 && graceful == 0",
@@ -371,8 +424,25 @@ class _Translator:
 _RUNNING = "status == 0 && overflow == 0"
 
 
-def _there(takes: Mapping[str, int]) -> str:
-    return " && ".join(f"channel_{name} >= {count}" for name, count in takes.items()) or "true"
+def _all(conditions: Iterable[str]) -> str:
+    return " && ".join(conditions) or "true"
+
+
+def _groups(wait: WaitFor) -> Iterator[tuple[str, ...]]:
+    """Of condition ids; each group is one alternative."""
+    ids = tuple(condition.id for condition in wait.conditions)
+    if wait.combinator is Combinator.ANY_OF:
+        yield from ((id,) for id in ids)
+    elif wait.combinator is Combinator.ANY_COMBINATION_OF:
+        yield from wait.groups
+    elif wait.combinator in (Combinator.UNTIL, Combinator.ALL_OF):
+        yield ids
+    else:
+        raise Untranslatable(wait.combinator)
+
+
+def _varies(part: ChannelCondition | Publish | SetAttribute) -> bool:
+    return part.when is not None or part.for_each is not None or part.key is not None
 
 
 def _start(place: Place, count: int = 1) -> tuple[str, str]:

@@ -57,7 +57,7 @@ class Space:
         fed = {name for name, count in self.model.budgets.items() if count}
         return any(
             self.value(state, place.name)
-            and any(fed & set(way.takes) for way in self.model.combinations[place.step])
+            and any(fed & set(way.demands) for way in self.model.combinations[place.step])
             for place in self.model.places
             if place.combination is None
         )

@@ -76,7 +76,11 @@ class _Author:
         return "result.flag" if "execute" in step and self._chance(0.6) else None
 
     def _wait(self) -> Draft:
-        kind = self._random.choice(["until", "until", "any_of", "all_of"])
+        kind = self._random.choice(["until", "until", "any_of", "all_of", "groups"])
+        if kind == "groups":
+            conditions = [self._condition(f"c{number}", self._chance(0.3)) for number in range(3)]
+            named = {each.pop("id"): each for each in conditions}
+            return {"any_combination_of": [["c0", "c1"], ["c2"]], "conditions": named}
         if kind == "until":
             return {"until": self._condition("c0", may_be_timer=self._chance(0.15))}
         return {kind: [self._condition(f"c{number}", self._chance(0.3)) for number in range(2)]}
@@ -84,8 +88,9 @@ class _Author:
     def _condition(self, id: str, may_be_timer: bool) -> Draft:
         if may_be_timer:
             return {"timer": "1m", "id": id}
-        count = self._random.choice([1, 1, 1, 1, 2, 3])
-        return {"channel": self._random.choice(self._channels), "for": count, "id": id}
+        forms = [{"for": 1}, {"for": 1}, {"for": 1}, {"for": 1}, {"for": 2}, {"for": 3}]
+        forms += [{"at_least": 1}, {"at_most": 2}, {"at_least": 1, "at_most": 2}]
+        return {"channel": self._random.choice(self._channels), **self._random.choice(forms), "id": id}
 
     def _decision(self, position: int) -> Draft:
         if position and self._chance(0.12):
@@ -106,9 +111,21 @@ class _Author:
         if position == 0:
             kinds = ["go_to", "many", "many"]
         elif later:
-            kinds = ["dead", "dead", "graceful", "graceful", "force", "go_to", "go_to", "go_to", "many"]
+            kinds = [
+                "dead",
+                "dead",
+                "graceful",
+                "graceful",
+                "force",
+                "fail",
+                "if_empty",
+                "go_to",
+                "go_to",
+                "go_to",
+                "many",
+            ]
         else:
-            kinds = ["dead", "dead", "graceful", "graceful", "force"]
+            kinds = ["dead", "dead", "graceful", "graceful", "force", "if_empty"]
         match self._random.choice(kinds):
             case "go_to":
                 return {"go_to": self._random.choice(later)}
@@ -118,6 +135,12 @@ class _Author:
                 return {"graceful_complete": None}
             case "force":
                 return {"force_complete": None}
+            case "fail":
+                return {"force_fail": "it was to be so"}
+            case "if_empty":
+                otherwise = {"go_to": self._random.choice(later)} if later else {"dead_end": True}
+                looked_at = [self._random.choice(self._channels)]
+                return {"force_complete_if_channels_empty": {"channels": looked_at, "otherwise": otherwise}}
             case _:
                 return {"dead_end": True}
 
