@@ -25,14 +25,28 @@ def check_supply(
         before = old_names.get(channel)
         if _is_supplied(case, case.new_outlook, channel, stand, target.name, accepted, run):
             continue
-        was_wanted = before is not None and before in old_wanted
-        if was_wanted and not _is_supplied(
-            case, case.old_outlook, before or "", stand, stand.step, accepted, run
-        ):
-            continue
+        if before is not None and before in old_wanted:
+            if run is None and not _loses_supplier(case, before, channel):
+                continue
+            if run is not None and not _is_supplied(
+                case, case.old_outlook, before, stand, stand.step, accepted, run
+            ):
+                continue
         yield Obstacle(
             stand.place, f"a wait needs channel {channel}, to which nothing publishes that is still to come"
         )
+
+
+def _loses_supplier(case: Comparison, before: str, after: str) -> bool:
+    """Whether some step, which a run may be at besides, led to a message once and does so no more."""
+    for step in case.old.steps:
+        for is_past in (False, True):
+            if not case.old_outlook.supplies(before, step, is_past_wait=is_past):
+                continue
+            target = case.target(step)
+            if target is None or not case.new_outlook.supplies(after, target.name, is_past_wait=is_past):
+                return True
+    return False
 
 
 def _accepted(case: Comparison, stand: Stand, source: Step) -> frozenset[str]:
