@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from orchestrator.core.state import Execution, Phase, Run
-from tests.oracle.promela import STATUSES, Model
+from tests.oracle.model import STATUSES, Model
 from tests.oracle.spin import Space, State
 
 _LONGEST_COMMIT = 12

@@ -9,7 +9,7 @@ from orchestrator.core.state import Phase, Status
 from orchestrator.verify.places import Place
 from orchestrator.verify.search import Graph
 from orchestrator.verify.state import State as Searched
-from tests.oracle.promela import STATUSES, Model
+from tests.oracle.model import STATUSES, Model
 from tests.oracle.spin import Space, State
 
 Way = tuple[State, State]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.oracle.promela import Model
+from tests.oracle.model import Model
 
 IS_THERE = shutil.which("spin") is not None and shutil.which("gcc") is not None
 _skipped = pytest.mark.skipif(not IS_THERE, reason="spin or gcc is absent")

@@ -13,7 +13,8 @@ from orchestrator.verify.sources import external_of
 from orchestrator.verify.transitions import Transitions
 from orchestrator.verify.verifying import verify_flow
 from tests.oracle.equality import shape_of_search, shape_of_space
-from tests.oracle.promela import CAPACITY, model_of
+from tests.oracle.model import CAPACITY
+from tests.oracle.promela import model_of
 from tests.oracle.spin import Space, Spin, State, needs_spin
 from tests.support.contract_edit_variants import VARIANTS, text_of
 from tests.support.play import flow_of
