@@ -364,6 +364,13 @@ CODES: dict[str, Code] = {
         confidence="checked",
         found_by=("verifier",),
     ),
+    "CHN003": Code(
+        "leftover-lost-on-force",
+        "A forced completion can drop unread messages.",
+        "warning",
+        confidence="checked",
+        found_by=("verifier",),
+    ),
     "JON001": Code(
         "join-unsatisfiable",
         "Fewer reports can come than a join or a counting wait needs.",

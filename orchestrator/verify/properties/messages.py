@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from orchestrator.core.rounds import DraftRound, is_starved
 from orchestrator.core.state import PendingCondition, Phase, Round
 from orchestrator.definition.expressions import Literal
-from orchestrator.definition.model import ChannelCondition, Delivery, JoinCondition
+from orchestrator.definition.model import ChannelCondition, Delivery, JoinCondition, Path
 from orchestrator.verify.analysis import Analysis
 from orchestrator.verify.places import Place
 from orchestrator.verify.properties import Check
 from orchestrator.verify.properties.findings import kept, violated
-from orchestrator.verify.report import PropertyReport
+from orchestrator.verify.report import EventKind, PropertyReport
 from orchestrator.verify.search import first_growth
 from orchestrator.verify.state import RoundCount, State
 from orchestrator.verify.tracing import counterexample
@@ -65,27 +65,42 @@ def check_early_join(analysis: Analysis) -> Iterator[PropertyReport]:
 
 
 def check_orphan_message(analysis: Analysis) -> Iterator[PropertyReport]:
-    """Messages that nobody has read when the run completes."""
+    """Messages that nobody has read when the run completes, by itself or by force."""
     tokens = {section.channel: section.capacity for section in analysis.sections}
     for name, channel in analysis.flow.channels.items():
         if _may_be_left(analysis, name):
             continue
         for number, state in analysis.completed:
             left = analysis.unread(state, name) - tokens.get(name, 0)
-            if left <= 0:
-                continue
-            noun = "message" if left == 1 else "messages"
-            yield violated(
-                "orphan_message",
-                "CHN002",
-                f"{left} {noun} of `{name}` can be left unread when the run completes",
-                channel.path,
-                counterexample(analysis.graph, number),
-                help="read them before completing, complete with `force_complete_if_channels_empty`, "
-                "or say `leftover: true`",
-            )
-            return
+            if left > 0:
+                yield _orphans(
+                    f"{left} message{'' if left == 1 else 's'} of `{name}`", channel.path, analysis, number
+                )
+                return
     yield kept(analysis, "orphan_message", "CHN002", "nothing is left unread when a run completes")
+
+
+def _orphans(what: str, path: Path, analysis: Analysis, number: int) -> PropertyReport:
+    trace = counterexample(analysis.graph, number)
+    last = trace.events[-1]
+    if last.kind is EventKind.COMPLETED:
+        return violated(
+            "orphan_message",
+            "CHN002",
+            f"{what} can be left unread when the run completes",
+            path,
+            trace,
+            help="read them before completing, or say `leftover: true`",
+        )
+    return violated(
+        "orphan_message",
+        "CHN003",
+        f"the forced completion can drop {what} unread",
+        path,
+        trace,
+        also=((last.path, "completes by force"),),
+        help="complete with `force_complete_if_channels_empty`, or say `leftover: true`",
+    )
 
 
 def check_unbounded_channel(analysis: Analysis) -> Iterator[PropertyReport]:
