@@ -23,6 +23,11 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
+class Traces(StrEnum):
+    OTLP = "otlp"
+    CONSOLE = "console"
+
+
 class LogLevel(StrEnum):
     DEBUG = "debug"
     INFO = "info"

@@ -6,15 +6,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from orchestrator.cli.logs import Tell, logging_as
-from orchestrator.cli.options import LogFormat, LogLevel, parse_span
+from orchestrator.cli.options import LogFormat, LogLevel, Traces, parse_span
 from orchestrator.cli.session import named_flows
 from orchestrator.cli.settings import Settings, resolve_settings
 from orchestrator.cli.working import draining
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.metrics import Metrics
 from orchestrator.engine.worker import Worker
+from orchestrator.errors import UsageError
+
+if TYPE_CHECKING:
+    from orchestrator.engine.tracing import Tracing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +34,7 @@ class WorkerOptions:
     retention: str | None
     queues: str | None
     metrics_port: int | None
+    traces: Traces | None
     log_format: LogFormat
     log_level: LogLevel | None
 
@@ -38,7 +44,8 @@ def serve(options: WorkerOptions) -> None:
     span = parse_span(options.horizon, "--horizon")
     assert span is not None
     kept = _retention(options, settings)
-    engine = Engine(settings.db, attribute_store=settings.attribute_store)
+    tracing = _tracing(options.traces)
+    engine = Engine(settings.db, attribute_store=settings.attribute_store, tracing=tracing)
     try:
         worker = Worker(
             engine,
@@ -58,6 +65,8 @@ def serve(options: WorkerOptions) -> None:
             tell("idle" if options.until_idle else "stopped")
     finally:
         engine.close()
+        if tracing is not None:
+            tracing.close()
 
 
 def _work(worker: Worker, horizon: timedelta | None) -> None:
@@ -74,6 +83,17 @@ def _retention(options: WorkerOptions, settings: Settings) -> timedelta | None:
     if options.retention is not None:
         return parse_span(options.retention, "--retention")
     return parse_span(settings.retention, "retention")
+
+
+def _tracing(exporter: Traces | None) -> Tracing | None:
+    if exporter is None:
+        return None
+    try:
+        from orchestrator.engine.tracing import tracing_to
+
+        return tracing_to(exporter)
+    except ImportError as error:
+        raise UsageError(f"--traces: {error}; install orchestrator[otel]") from None
 
 
 def _tell_unknown_queues(worker: Worker, tell: Tell) -> None:

@@ -82,6 +82,8 @@ class Batch:
         self.event_count = 0
         self.applied: list[Applied] = []
         """For those who count and tell."""
+        self.origins: dict[int, Any] = {}
+        """Spans of those who called RPCs, by identity of the event that came of it."""
         self._workplace = workplace
         self._rows: dict[int, RunRows] = {}
         self._history: list[tuple[Any, ...]] = []

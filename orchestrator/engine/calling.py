@@ -89,6 +89,8 @@ def _commit(batch: Batch, entry: Entry, call: Call, returned: Returned | None) -
     event = _event(call, returned, batch.now)
     changes = decide(entry.flow, entry.run, event)
     batch.record(entry, event, changes)
+    if call.origin is not None:
+        batch.origins[id(event)] = call.origin
     return answer_of(entry.run, changes, call.request_id)
 
 

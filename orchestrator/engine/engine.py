@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from orchestrator.clock import Clock, SystemClock
 from orchestrator.core.state import Status
@@ -24,6 +25,9 @@ from orchestrator.store.attribute_store import AttributeStore
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
 
+if TYPE_CHECKING:
+    from orchestrator.engine.tracing import Tracing
+
 ATTRIBUTE_STORE = "ORCHESTRATOR_ATTRIBUTE_STORE"
 
 
@@ -38,11 +42,12 @@ class Engine:
         faults: Faults | None = None,
         attribute_store: str | AttributeStore | None = None,
         definitions: Definitions | None = None,
+        tracing: Tracing | None = None,
         remembered_count: int = 1000,
     ) -> None:
         """`attribute_store`: database URL for synced attributes; else of ORCHESTRATOR_ATTRIBUTE_STORE.
 
-        `remembered_count`: runs that are kept in memory.
+        `remembered_count`: runs that are kept in memory. `tracing`: makes traces of runs (tracing.py).
         """
         self.store: Store = open_store(store) if isinstance(store, str) else store
         self.clock: Clock = clock or SystemClock()
@@ -53,6 +58,7 @@ class Engine:
         self.projector: Projector | None = None
         """Of this process's worker, if there is an attribute store."""
         self.journal = Journal()
+        self.tracing = tracing
         self.on_batch: Callable[[Batch], None] | None = None
         """Called after each commit, with the commit lock held: be quick."""
         runs = Runs(RunCache(remembered_count), self.definitions)
@@ -68,6 +74,8 @@ class Engine:
         Raises UsageError inside of a commit.
         """
         demand_outside()
+        if self.tracing is not None:
+            self.tracing.note_caller(submission)
         self.committer.submit(submission)
         if leads:
             self.lead()
@@ -123,5 +131,7 @@ class Engine:
         if is_ring_due:
             self.store.ring()
         self.journal.note_batch(batch)
+        if self.tracing is not None:
+            self.tracing.note_batch(batch)
         if self.on_batch is not None:
             self.on_batch(batch)

@@ -128,6 +128,8 @@ class Call:
     bind: Callable[[Flow], BoundHandler] | None = None
     """Finds the handler; None: there is none."""
     services: Services = NO_SERVICES
+    origin: Any = None
+    """The span of the caller, for traces."""
     receipt: Receipt = field(default_factory=Receipt)
 
     @property

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
 
 from orchestrator.binding.context import Services
 from orchestrator.clock import Clock
@@ -37,6 +38,9 @@ from orchestrator.errors import Blocked, NotFound, StoreError
 from orchestrator.store.contract import Store, Transaction
 from orchestrator.store.opening import open_attribute_store
 
+if TYPE_CHECKING:
+    from orchestrator.engine.tracing import Tracing
+
 _SWITCH_INTERVAL = 0.0005
 """Seconds. With Python's default of 5 ms one handler that computes slows all others a hundredfold."""
 _FLUSH_EVERY = 0.005
@@ -54,7 +58,8 @@ class Worker:
     None: for ever. `attribute_store`: of the engine, when the worker makes one. `on_progress` is called after
     each commit with what changed: flow_id, status, version and the number of active steps of each run; it
     must be quick. `queues`: take only the work of these flow types (`Order`) or steps (`Order/Charge`); see
-    served.py. `metrics`: where to note what happens; `metrics_text` gives it to Prometheus.
+    served.py. `metrics`: where to note what happens; `metrics_text` gives it to Prometheus. `tracing`: of the
+    engine, when the worker makes one.
     """
 
     def __init__(
@@ -69,9 +74,13 @@ class Worker:
         on_progress: Progress | None = None,
         queues: Iterable[str] = (),
         metrics: Metrics | None = None,
+        tracing: Tracing | None = None,
     ) -> None:
         self._owns_engine = not isinstance(store, Engine)
-        self.engine = store if isinstance(store, Engine) else Engine(store, attribute_store=attribute_store)
+        if isinstance(store, Engine):
+            self.engine = store
+        else:
+            self.engine = Engine(store, attribute_store=attribute_store, tracing=tracing)
         self.handlers = Handlers(search_path, read_queues(queues))
         self.engine.definitions.look_in(FlowPlaces(flows).find)
         self._client = Client(self.engine, handlers=self.handlers)
@@ -230,6 +239,8 @@ class Worker:
     # --- Work ---
 
     def _services(self, task: Task) -> Services:
+        if self.engine.tracing is not None:
+            self.engine.tracing.enter(task)
         heartbeat = partial(self._dispatcher.beat, task)
         return Services(client=self._client, is_cancelled=task.has_been_cancelled, heartbeat=heartbeat)
 

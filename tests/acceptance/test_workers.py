@@ -74,3 +74,11 @@ def test_as_text_events_are_told_when_asked_for(place: Place, level: tuple[str, 
     place.type("start", "Hello", "--id", "hello", "--input", '"Ada"')
     done = place.type("worker", "--until-idle", *level)
     assert ("run hello of Hello is COMPLETED" in done.stderr) is is_told
+
+
+def test_traces_go_to_the_console(place: Place) -> None:
+    place.type("start", "Hello", "--id", "hello", "--input", '"Ada"')
+    done = place.type("worker", "--until-idle", "--traces", "console")
+    assert done.code == 0
+    for name in ("execute Greet", "step Greet", "run Hello"):
+        assert f'"name": "{name}"' in done.stderr

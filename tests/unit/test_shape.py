@@ -74,6 +74,7 @@ def test_nothing_is_left_to_do() -> None:
         ("pygls", {"lsp"}),
         ("lsprotocol", {"lsp"}),
         ("yaml", {"definition", "cli"}),
+        ("opentelemetry", {"engine"}),
     ],
 )
 def test_a_library_stays_in_its_home(library: str, homes: set[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.options import Concurrency, Db, Flows, LogFormat, LogLevel
+from orchestrator.cli.options import Concurrency, Db, Flows, LogFormat, LogLevel, Traces
 
 Retention = Annotated[
     str | None,
@@ -41,6 +41,14 @@ MetricsPort = Annotated[
         show_default=False,
     ),
 ]
+TracesOption = Annotated[
+    Traces | None,
+    typer.Option(
+        "--traces",
+        help="Where OpenTelemetry traces of runs go; needs the extra orchestrator[otel].",
+        show_default=False,
+    ),
+]
 Format = Annotated[
     LogFormat,
     typer.Option("--log-format", help="What is said on stderr: text, or one JSON object a line."),
@@ -64,6 +72,7 @@ def worker(
     retention: Retention = None,
     queues: Queues = None,
     metrics_port: MetricsPort = None,
+    traces: TracesOption = None,
     log_format: Format = LogFormat.TEXT,
     log_level: Level = None,
     flows: Flows = None,
@@ -85,6 +94,7 @@ def worker(
             retention=retention,
             queues=queues,
             metrics_port=metrics_port,
+            traces=traces,
             log_format=log_format,
             log_level=log_level,
         )
