@@ -51,7 +51,7 @@ from tests.oracle.model import (
 
 _WAIT_GUARD = re.compile(r"wait\.(\w+)\.satisfied")
 _ATTRIBUTE_GUARD = re.compile(r"(!?)attributes\.(\w+)")
-_COUNT = re.compile(r"\$\{(?:size\()?input\)?(?: *([+-]) *(\d+))?\}")
+_COUNT = re.compile(r"\$\{(?:size\()?(?:run\.)?input\)?(?: *([+-]) *(\d+))?\}")
 
 
 def model_of(flow: Flow, *, fan_out: int = 3, protected: Sequence[str] = ()) -> Model:

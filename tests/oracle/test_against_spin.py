@@ -78,6 +78,18 @@ def lost_completions(space: Space) -> frozenset[State]:
 
 
 @needs_spin
+@pytest.mark.parametrize("seed", range(12))
+def test_a_flow_whose_fan_out_hangs_on_its_input_has_the_same_states(seed: int, tmp_path: Path) -> None:
+    flow = flow_of(small_flow(seed, is_sized=True))
+    spin = Spin(model_of(flow, fan_out=3), tmp_path)
+    if spin.shortest("overflow") is not None:
+        check_growth(flow)
+        return
+    space = spin.space()
+    assert shape_of_search(searched(flow), space.model) == shape_of_space(space)
+
+
+@needs_spin
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_variant_of_contract_edit_has_the_same_states(name: str, tmp_path: Path) -> None:
     flow = flow_of(text_of(name))

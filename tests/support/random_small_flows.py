@@ -17,15 +17,16 @@ RESULT = {"type": {"type": "object", "required": ["flag"], "properties": {"flag"
 Draft = dict[str, Any]
 
 
-def small_flow(seed: int) -> str:
-    """The same text for the same seed."""
-    return yaml.safe_dump(_Author(Random(seed)).flow(), sort_keys=False)
+def small_flow(seed: int, *, is_sized: bool = False) -> str:
+    """The same text for the same seed. `is_sized`: fan-outs and counts may hang on how long the input is."""
+    return yaml.safe_dump(_Author(Random(seed), is_sized=is_sized).flow(), sort_keys=False)
 
 
 class _Author:
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, *, is_sized: bool) -> None:
         self._random = random
-        self._names = [f"S{number}" for number in range(random.randint(2, 5))]
+        self._is_sized = is_sized
+        self._names = [f"S{number}" for number in range(random.randint(3 if is_sized else 2, 5))]
         self._channels = ["token", "report"][: random.randint(1, 2)]
         self._has_attribute = self._chance(0.4)
 
@@ -36,6 +37,7 @@ class _Author:
         return {
             "flow": "Small",
             "handlers": "tests.support.acting",
+            **({"input": "list of integer"} if self._is_sized else {}),
             "channels": channels,
             "attributes": attributes,
             "start": self._names[0],
@@ -88,6 +90,9 @@ class _Author:
     def _condition(self, id: str, may_be_timer: bool) -> Draft:
         if may_be_timer:
             return {"timer": "1m", "id": id}
+        if self._is_sized and self._chance(0.3):
+            counted = {"for": self._random.choice(["${size(run.input)}", "${size(run.input) + 1}"])}
+            return {"channel": self._random.choice(self._channels), **counted, "id": id}
         forms = [{"for": 1}, {"for": 1}, {"for": 1}, {"for": 1}, {"for": 2}, {"for": 3}]
         forms += [{"at_least": 1}, {"at_most": 2}, {"at_least": 1, "at_most": 2}]
         return {"channel": self._random.choice(self._channels), **self._random.choice(forms), "id": id}
@@ -146,6 +151,12 @@ class _Author:
 
     def _movements(self, later: list[str]) -> list[Any]:
         """Two or three, or so many of one step."""
+        if self._is_sized and self._chance(0.7):
+            movements = [{"for_each": "${run.input}", "step": self._random.choice(later)}]
+            return [
+                *movements,
+                *({"step": self._random.choice(later)} for _ in range(self._random.randint(0, 1))),
+            ]
         if self._chance(0.3):
             count = self._random.randint(1, 3)
             return [{"for_each": list(range(count)), "step": self._random.choice(later)}]
@@ -154,7 +165,8 @@ class _Author:
     def _other(self, position: int) -> str:
         """Mostly a later step; never the step itself."""
         later = self._names[position + 1 :]
-        others = [name for name in self._names if name != self._names[position]]
+        first = 1 if self._is_sized else 0  # the start step takes an input then, and nobody has it to hand on
+        others = [name for name in self._names[first:] if name != self._names[position]]
         return self._random.choice(later if later and self._chance(0.85) else others)
 
     def _chance(self, probability: float) -> bool:
