@@ -55,11 +55,13 @@ def _check(case: Comparison, stand: Stand, run: Run | None) -> list[Obstacle]:
 
 
 def _gone(case: Comparison, stand: Stand, run: Run | None) -> Obstacle:
-    """With a step of the new definition that could take its place; one that the old did not have, if any."""
+    """With a step that could take its place: one that the old definition did not have, of the same handler."""
     reason = f"step {stand.step} is not in the new definition"
     if stand.step in case.renaming.steps:
         return Obstacle(stand.place, reason)
+    handler = _handler(case.old.steps[stand.step])
     new = [name for name in case.new.steps if name not in case.old.steps]
+    new.sort(key=lambda name: _handler(case.new.steps[name]) != handler)
     for name in (*new, *(name for name in case.new.steps if name in case.old.steps)):
         renaming = structs.replace(case.renaming, steps={**case.renaming.steps, stand.step: name})
         obstacles = _check(case.renamed(renaming), stand, run)
@@ -67,6 +69,10 @@ def _gone(case: Comparison, stand: Stand, run: Run | None) -> Obstacle:
             mapping = BETWEEN.join([f"step:{stand.step}={name}", *(o.mapping or "" for o in obstacles)])
             return Obstacle(stand.place, reason, mapping)
     return Obstacle(stand.place, f"{reason}, and none of its steps could take its place")
+
+
+def _handler(step: Step) -> str | None:
+    return None if step.execute is None else step.execute.name
 
 
 def _check_input(stand: Stand, source: Step, target: Step) -> Iterator[Obstacle]:

@@ -375,3 +375,22 @@ def test_a_deadline_needs_the_handler_that_it_was_set_with() -> None:
     )
     assert "`on_timeout`, which is gone" in troubles(handled, SPLIT)["deadline"]
     assert troubles(SPLIT, handled) == {}
+
+
+def test_a_step_with_the_same_handler_is_advised_before_any_other_new_one() -> None:
+    old = """
+        flow: A
+        start: First
+        steps:
+          First: {go_to: Save}
+          Save: {execute: m:save, graceful_complete: }
+        """
+    new = """
+        flow: A
+        start: First
+        steps:
+          First: {go_to: Audit}
+          Audit: {go_to: Store}
+          Store: {execute: m:save, graceful_complete: }
+        """
+    assert "[step:Save=Store]" in verdicts(old, new)["step:Save/execute"][1]
