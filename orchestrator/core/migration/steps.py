@@ -55,7 +55,7 @@ def _check(case: Comparison, stand: Stand, run: Run | None) -> list[Obstacle]:
 
 
 def _gone(case: Comparison, stand: Stand, run: Run | None) -> Obstacle:
-    """With a step that could take its place: one that the old definition did not have, of the same handler."""
+    """With a step that could take its place: first one that the old did not have, of the same handler."""
     reason = f"step {stand.step} is not in the new definition"
     if stand.step in case.renaming.steps:
         return Obstacle(stand.place, reason)
