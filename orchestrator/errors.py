@@ -16,6 +16,7 @@
     ├── NotActive                     4   the run is closed
     ├── AlreadyStarted                5   the flow id has a run and the reuse policy refuses another
     └── StoreError                    70  the database refuses or is not ours
+        ├── StoreConflict                 others changed the same runs at the same time; tried again
         └── TransactionLost               a handler's own statements ended the commit that it was part of
 
 Raised by handlers to steer their step: RetryAfter, NonRetryable.
@@ -112,6 +113,10 @@ class AlreadyStarted(OrchestratorError):
 class StoreError(OrchestratorError):
     type = "store"
     exit_code = 70
+
+
+class StoreConflict(StoreError):
+    pass
 
 
 class TransactionLost(StoreError):

@@ -18,12 +18,13 @@ from orchestrator.clock import Clock
 from orchestrator.core.events import RunStarted
 from orchestrator.core.reuse import Answer, may_start
 from orchestrator.core.state import Status
-from orchestrator.core.travel import TimeTravelled
 from orchestrator.engine import leases
 from orchestrator.engine.batch import MAXIMUM_EVENTS, Batch, SyncedOf, log
 from orchestrator.engine.cache import VOID, Entry
 from orchestrator.engine.calling import answer
 from orchestrator.engine.children import Children
+from orchestrator.engine.claiming import claim
+from orchestrator.engine.conflicts import MAXIMUM_CONFLICTS, persistently
 from orchestrator.engine.faults import Faults
 from orchestrator.engine.inside import demand_outside, perform
 from orchestrator.engine.journal import note_leases_lost
@@ -43,9 +44,9 @@ from orchestrator.engine.submission import (
     Travel,
 )
 from orchestrator.engine.task import Task, failed, heartbeaten, internal_failure
-from orchestrator.engine.travelling import plan_travel, travelled
+from orchestrator.engine.travelling import travel_back
 from orchestrator.engine.workplace import Workplace
-from orchestrator.errors import NotFound, OrchestratorError, StoreError, TransactionLost
+from orchestrator.errors import NotFound, OrchestratorError, StoreConflict, StoreError, TransactionLost
 from orchestrator.store.contract import Claimed, Store, Transaction
 
 _RETRY_AFTER = timedelta(milliseconds=100)
@@ -60,6 +61,8 @@ class Committer:
         """Called with the lock held, after the batch is durable."""
         self.is_paused = False
         """The database has failed just now; the workplace tries again in a moment."""
+        self.is_ring_due: Callable[[Batch], bool] = lambda batch: False
+        """Do other processes have to hear of it?"""
         self.synced_of: SyncedOf = lambda flow: frozenset()
         self._store = store
         self.runs = runs
@@ -101,27 +104,37 @@ class Committer:
         return not self.has_work() and not self._lock.locked()
 
     def exclusively(self, action: Callable[[Transaction, datetime], None], point: str) -> None:
-        """Write something else than runs, between two batches. Raises StoreError."""
+        """Write something else than runs, between two batches; `action` may be called again.
+
+        Raises StoreError.
+        """
         demand_outside()
-        with self._lock:
+
+        def write() -> None:
             with self._store.writing() as transaction:
                 action(transaction, self._tell_time())
                 self._faults.before(point)
+
+        with self._lock:
+            persistently(write)
             self._faults.after(point)
         self.lead()
 
     def hand_back(self, take_back: Callable[[], list[Task]]) -> None:
         """Release leases of work that was not begun (rule 157)."""
 
+        tasks: list[Task] = []
+
         def release(transaction: Transaction, _: datetime) -> None:
-            tasks = take_back()
-            for task in tasks:
+            taken = take_back()
+            tasks.extend(taken)
+            for task in taken:
                 entry = self.runs.cache.get(task.run)
                 if entry is not None and entry.held.get(task.execution_id) is task:
                     del entry.held[task.execution_id]
             transaction.release(tasks[0].worker if tasks else 0, [(t.run, t.execution_id) for t in tasks])
             if self.workplace is not None:
-                self.workplace.forget(tasks)
+                self.workplace.forget(taken)
 
         self.exclusively(release, "release")
 
@@ -129,19 +142,31 @@ class Committer:
 
     def _commit_batch(self) -> None:
         submissions = self._take()
-        batch = Batch(self._tell_time(), self.workplace)
-        try:
-            with self._store.writing() as transaction:
-                self._fill(transaction, batch, submissions)
-                if not batch.is_empty:
-                    transaction.write(batch.writes(self.synced_of))
-                    self._faults.before("commit")
-        except Exception as error:
-            self._undo(batch, submissions, error)
+        for tries_left in reversed(range(MAXIMUM_CONFLICTS)):
+            batch = Batch(self._tell_time(), self.workplace)
+            try:
+                self._write(batch, submissions)
+            except Exception as error:
+                if tries_left and isinstance(error, StoreConflict):
+                    self._forget(batch)
+                    if self.workplace is not None:
+                        self.workplace.note_work(has_more=True, due_at=None)  # what it claimed is free again
+                    continue
+                self._undo(batch, submissions, error)
+                return
+            if not batch.is_empty:
+                self._faults.after("commit")
+            self._conclude(batch)
             return
-        if not batch.is_empty:
-            self._faults.after("commit")
-        self._conclude(batch)
+
+    def _write(self, batch: Batch, submissions: list[Submission]) -> None:
+        with self._store.writing() as transaction:
+            self._fill(transaction, batch, submissions)
+            if not batch.is_empty:
+                transaction.write(batch.writes(self.synced_of))
+                if self.is_ring_due(batch):
+                    transaction.ring()
+                self._faults.before("commit")
 
     def _take(self) -> list[Submission]:
         """What calls a handler inside the transaction has one to itself."""
@@ -161,8 +186,10 @@ class Committer:
         return self._now
 
     def _fill(self, transaction: Transaction, batch: Batch, submissions: list[Submission]) -> None:
-        batch.pauses = transaction.pauses
         self._refresh(transaction, submissions)
+        batch.pauses = transaction.pauses
+        if self.workplace is not None and not transaction.is_alive(self.workplace.claimer()):
+            self.workplace.note_given_up()
         for submission in submissions:
             if isinstance(submission, Leased):
                 self._hear(transaction, batch, submission)
@@ -171,7 +198,7 @@ class Committer:
                     if isinstance(submission, Start):
                         self._start(transaction, batch, submission)
                     elif isinstance(submission, Travel):
-                        self._travel(transaction, batch, submission)
+                        travel_back(transaction, batch, self.runs, submission)
                     elif isinstance(submission, Migrate):
                         from orchestrator.engine.moving import move
 
@@ -184,7 +211,8 @@ class Committer:
                     if isinstance(error, StoreError):
                         raise
                     batch.refused.append((submission.receipt, error))
-        self._claim(transaction, batch)
+        if self.workplace is not None:
+            claim(transaction, batch, self.workplace, self._take_up)
         batch.follow_up(Children(transaction, batch, self.runs))
 
     def _refresh(self, transaction: Transaction, submissions: list[Submission]) -> None:
@@ -195,9 +223,10 @@ class Committer:
         )
         stale = [e for e in entries if e is not None and e.epoch != transaction.epoch]
         if stale:
-            self.runs.refresh(transaction, stale)
+            moved = self.runs.refresh(transaction, stale)
             for entry in {entry.number: entry for entry in stale}.values():
-                self._check_leases(transaction, entry)
+                if entry.number in moved or not transaction.are_leases_kept:
+                    self._check_leases(transaction, entry)
 
     def _check_leases(self, transaction: Transaction, entry: Entry) -> None:
         """Somebody else has written: are the handlers that run here still ours?"""
@@ -305,40 +334,16 @@ class Committer:
         if call.is_inside:
             self._stay_alive(transaction)
 
-    def _travel(self, transaction: Transaction, batch: Batch, asked: Travel) -> None:
-        entry = self.runs.by_flow_id(transaction, asked.flow_id)
-        if entry is None:
-            raise NotFound(f"there is no run {asked.flow_id}", flow_id=asked.flow_id)
-        rows = [*transaction.history(entry.number), *batch.history_of(entry.number)]
-        changes = plan_travel(entry, rows, asked, batch.now)
-        batch.record(entry, TimeTravelled(at=batch.now), changes)
-        batch.receipts.append((asked.receipt, travelled(entry, changes)))
-
-    def _claim(self, transaction: Transaction, batch: Batch) -> None:
-        """Take over work that is due and nobody's."""
-        workplace = self.workplace
-        limit = workplace.wanted() if workplace is not None else 0
-        if workplace is None or limit <= 0:
-            return
-        excluded = workplace.excluded()
-        claimed = transaction.claim(workplace.claimer(), batch.now, limit, excluded)
-        for claim in claimed:
-            if not self._take_up(transaction, batch, claim):
-                transaction.release(workplace.claimer(), [(claim.run, claim.execution_id)])
-        has_more = len(claimed) == limit
-        due_at = None if has_more else transaction.next_due_at(excluded)
-        workplace.note_work(has_more=has_more, due_at=due_at)
-
-    def _take_up(self, transaction: Transaction, batch: Batch, claim: Claimed) -> bool:
-        entry = self.runs.by_number(transaction, claim.run)
+    def _take_up(self, transaction: Transaction, batch: Batch, claimed: Claimed) -> bool:
+        entry = self.runs.by_number(transaction, claimed.run)
         if entry is None:
             return False
         if entry.held and entry.number not in batch.entries:
             self._give_up_left_attempts(entry)
-        is_attended = batch.attend(entry, claim.execution_id)
-        task = batch.placed.get((claim.run, claim.execution_id))
+        is_attended = batch.attend(entry, claimed.execution_id)
+        task = batch.placed.get((claimed.run, claimed.execution_id))
         if task is not None:
-            task.is_lost = claim.is_lost
+            task.is_lost = claimed.is_lost
         return is_attended
 
     # --- After the commit ---
@@ -400,9 +405,7 @@ class Committer:
 
     def _undo(self, batch: Batch, submissions: list[Submission], error: Exception) -> None:
         """Nothing of the batch was stored: forget what memory says of its runs, then try again or report."""
-        for entry in batch.entries.values():
-            entry.epoch = VOID
-            self.runs.cache.drop(entry)
+        self._forget(batch)
         if not isinstance(error, StoreError) and len(submissions) > 1:
             self._suspects.extend(submissions)
             return
@@ -413,6 +416,11 @@ class Committer:
         if self.workplace is not None and not isinstance(error, TransactionLost):
             self.is_paused = True
             self.workplace.retry_at(self._clock.now() + _RETRY_AFTER)
+
+    def _forget(self, batch: Batch) -> None:
+        for entry in batch.entries.values():
+            entry.epoch = VOID
+            self.runs.cache.drop(entry)
 
     def _give_up_or_retry(self, submission: Submission, error: Exception) -> None:
         if not isinstance(submission, Leased):

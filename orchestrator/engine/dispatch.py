@@ -69,6 +69,8 @@ class Dispatcher:
         """Called when a thread finds nothing to do."""
         self.on_due: Callable[[], None] = lambda: None
         """Called when something is due, before work is looked for."""
+        self.on_given_up: Callable[[], None] = lambda: None
+        """Called when others have taken this worker for dead."""
         self.on_call: Callable[[Task, float], None] | None = None
         """Called after a handler, with the seconds that it took."""
         self.watch = Watch(clock, self._look)
@@ -89,6 +91,7 @@ class Dispatcher:
         self._hearts: dict[Task, float] = {}
         """Running coroutines that send heartbeats, or owe them, and since when."""
         self._has_more = False
+        self._is_kept_back = False
         self._oldest_at = 0.0
         self._is_stopping = False
 
@@ -139,6 +142,12 @@ class Dispatcher:
             self._has_more = has_more
         if due_at is not None:
             self.watch.need_by(due_at)
+
+    def note_kept_back(self) -> None:
+        self._is_kept_back = True
+
+    def note_given_up(self) -> None:
+        self.on_given_up()
 
     def retry_at(self, at: datetime) -> None:
         self.watch.need_by(at)
@@ -384,6 +393,9 @@ class Dispatcher:
     def _look(self, is_due: bool) -> float | None:
         """The watch's turn: seconds until it has to look again, None: not before it is asked to."""
         if is_due:
+            if self._is_kept_back:
+                self._is_kept_back = False
+                self.watch.breathe()
             self._has_more = True
             self._committer.is_paused = False
             self.on_due()

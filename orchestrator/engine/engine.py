@@ -64,6 +64,7 @@ class Engine:
         runs = Runs(RunCache(remembered_count), self.definitions)
         self.committer = Committer(self.store, runs, self.clock, faults or Faults.from_environment())
         self.committer.on_commit = self._note_commit
+        self.committer.is_ring_due = self._is_ring_due
         self.committer.synced_of = Synced(has_store=bool(self.attribute_store)).of
         self._end_listening: Callable[[], None] | None = None
         self._lock = threading.Lock()
@@ -119,17 +120,19 @@ class Engine:
             self.projector.look()
         self.waiting.wake_all()
 
+    def _is_ring_due(self, batch: Batch) -> bool:
+        return (
+            batch.has_left_work
+            or (batch.next_due_at is not None and self.dispatcher is None)
+            or (batch.has_projections and self.projector is None)
+            or any(entry.run.status is not Status.RUNNING for entry in batch.entries.values())
+        )
+
     def _note_commit(self, batch: Batch) -> None:
-        is_ring_due = batch.has_left_work or (batch.next_due_at is not None and self.dispatcher is None)
         for entry in batch.entries.values():
             self.waiting.note(entry)
-            is_ring_due = is_ring_due or entry.run.status is not Status.RUNNING
         if batch.has_projections and self.projector is not None:
             self.projector.look()
-        elif batch.has_projections:
-            is_ring_due = True
-        if is_ring_due:
-            self.store.ring()
         self.journal.note_batch(batch)
         if self.tracing is not None:
             self.tracing.note_batch(batch)

@@ -46,11 +46,11 @@ def _decide(entry: Entry, event: RunStarted) -> list[Change]:
 def store_definition(transaction: Transaction, batch: Batch, runs: Runs, flow: Flow) -> None:
     definitions = runs.definitions
     definitions.add(flow)
-    if definitions.is_stored(flow, transaction.epoch):
+    if definitions.is_stored(flow, transaction.definitions_epoch):
         return
     assert flow.source is not None
     transaction.save_definition(flow.hash, flow.name, flow.source.path, flow.source.text, batch.now)
-    batch.stored_definitions.append((flow.hash, transaction.epoch))
+    batch.stored_definitions.append((flow.hash, transaction.definitions_epoch))
 
 
 def existing(start: Start, latest: Entry) -> Started | AlreadyStarted:

@@ -27,7 +27,7 @@ def _write(
     answers: list[bool] = []
     engine.committer.exclusively(lambda transaction, now: answers.append(write(transaction, now)), "pause")
     engine.wake()
-    return answers[0]
+    return answers[-1]
 
 
 def _demand_target(engine: Engine, flow: str, step: str | None) -> None:

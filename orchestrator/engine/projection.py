@@ -162,6 +162,7 @@ class Projector:
         def turn(transaction: Transaction, _: datetime) -> None:
             transaction.delete_projections(self._done)
             limit = 1 if self._singles else _AT_A_TIME
+            claimed.clear()
             claimed.extend(transaction.claim_projections(self._worker(), limit))
 
         self._committer.exclusively(turn, "projection")

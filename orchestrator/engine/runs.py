@@ -42,19 +42,23 @@ class Runs:
             return None
         return self.by_number(transaction, head.run) or self._load(transaction, head)
 
-    def refresh(self, transaction: Transaction, entries: Iterable[Entry]) -> None:
-        """Make entries current, with one look at all their versions."""
+    def refresh(self, transaction: Transaction, entries: Iterable[Entry]) -> set[int]:
+        """Make entries current, with one look at all their versions; the numbers of those that were not."""
         stale = {entry.number: entry for entry in entries if entry.epoch != transaction.epoch}
+        moved: set[int] = set()
         if not stale:
-            return
+            return moved
         versions = transaction.versions(stale)
         for number, entry in stale.items():
             version = versions.get(number)
+            if version is None or entry.epoch == VOID or entry.run.version != version.version:
+                moved.add(number)
             if version is None:  # pruned by another process
                 entry.held.clear()
                 self.cache.drop(entry)
             else:
                 self._catch_up(transaction, entry, version)
+        return moved
 
     def _catch_up(self, transaction: Transaction, entry: Entry, stored: Version) -> None:
         if entry.epoch == VOID or entry.run.version > stored.version:

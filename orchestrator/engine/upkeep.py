@@ -61,6 +61,7 @@ def prune_some(engine: Engine, before: datetime) -> int:
     pruned: list[int] = []
 
     def prune(transaction: Transaction, _: datetime) -> None:
+        pruned.clear()
         pruned.extend(transaction.prune(before, _RUNS_AT_A_TIME))
         cache = engine.committer.runs.cache
         for number in pruned:
@@ -76,6 +77,7 @@ def prune_definitions(engine: Engine) -> int:
     pruned: list[str] = []
 
     def prune(transaction: Transaction, _: datetime) -> None:
+        pruned.clear()
         pruned.extend(transaction.prune_definitions())
 
     engine.committer.exclusively(prune, "prune")

@@ -14,6 +14,8 @@ from orchestrator.clock import Clock
 
 _MIND = 0.002
 _LONGEST = 3600.0
+_BREATH = 0.002
+"""Seconds of real time."""
 
 
 class Watch:
@@ -63,6 +65,10 @@ class Watch:
         if self._limit_at is None or at < self._limit_at - 0.001:
             self._limit_at = at
             self._wake.set()
+
+    def breathe(self) -> None:
+        """Whoever is in the way may be gone in a moment."""
+        threading.Event().wait(_BREATH)
 
     def mind(self) -> None:
         """Something waits to be committed and nobody is free to do it."""

@@ -92,6 +92,7 @@ class Worker:
             services=self._services,
         )
         self._dispatcher.on_due = self._beat
+        self._dispatcher.on_given_up = self._renew_now
         self._concurrency = concurrency
         self._changed = threading.Event()
         self._stop_asked = threading.Event()
@@ -329,6 +330,10 @@ class Worker:
             self._dispatcher.watch.need_by(self._beat_at)
             return
         self.engine.committer.exclusively(self._renew, "lease")
+
+    def _renew_now(self) -> None:
+        self._beat_at = self.engine.clock.now()
+        self._dispatcher.watch.need_by(self._beat_at)
 
     def _renew(self, transaction: Transaction, now: datetime) -> None:
         own = self._dispatcher.worker

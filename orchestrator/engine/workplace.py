@@ -39,6 +39,14 @@ class Workplace(Protocol):
         """Unleased work is there, or will be due; `has_more` None: not looked at."""
         ...
 
+    def note_kept_back(self) -> None:
+        """Work is due, and others keep it from being claimed for this instant."""
+        ...
+
+    def note_given_up(self) -> None:
+        """Others have taken this worker for dead: it needs a new lease."""
+        ...
+
     def retry_at(self, at: datetime) -> None:
         """Lead a commit then."""
         ...

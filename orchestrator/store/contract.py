@@ -190,13 +190,30 @@ class Reading(Protocol):
 
 
 class Transaction(Reading, Protocol):
-    """The one writer: nothing else commits between its first read and its commit."""
+    """Nobody else changes a run between its first look at it and its commit.
+
+    On some databases nobody else commits anything meanwhile, on others only what it has looked at is locked.
+    """
 
     epoch: int
     """As long as it stays the same, nobody else has written and no transaction of ours has failed."""
 
-    pauses: Pauses
-    """As they are now."""
+    definitions_epoch: int
+    """As long as it stays the same, a definition that was stored is."""
+
+    @property
+    def pauses(self) -> Pauses:
+        """As they are now."""
+        ...
+
+    def is_alive(self, worker: int) -> bool:
+        """False: others have taken this worker of ours for dead. True when it was not looked at."""
+        ...
+
+    @property
+    def are_leases_kept(self) -> bool:
+        """A run at the version that it had is known to have the leases that it had."""
+        ...
 
     def next_run_number(self) -> int: ...
 
@@ -205,7 +222,7 @@ class Transaction(Reading, Protocol):
     def leases(self, run: int, execution_ids: Iterable[str]) -> dict[str, int | None]: ...
 
     def write(self, writes: Writes) -> None:
-        """Raises StoreError when a run is not at the version that it was decided on."""
+        """Raises StoreConflict, perhaps at the commit, when a run is not at the version it was decided on."""
         ...
 
     def supersede(self, run: int) -> None:
@@ -251,6 +268,10 @@ class Transaction(Reading, Protocol):
         """False: it was not paused."""
         ...
 
+    def ring(self) -> None:
+        """Wake the other processes that listen on this store, once it is committed."""
+        ...
+
     def lend(self) -> AbstractContextManager[Loan]:
         """For a handler: what it writes is undone when the block raises. Raises TransactionLost."""
         ...
@@ -276,7 +297,10 @@ class Store(Protocol):
     url: str
 
     def writing(self) -> AbstractContextManager[Transaction]:
-        """Commits at the end, rolls back on an exception. Raises StoreError when the database fails."""
+        """Commits at the end, rolls back on an exception. Raises StoreError when the database fails.
+
+        Raises StoreConflict when others were at the same: then it is to be done again.
+        """
         ...
 
     def reading(self) -> AbstractContextManager[Reading]: ...

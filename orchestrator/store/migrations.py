@@ -43,3 +43,6 @@ def msgpack_of_json(body: bytes) -> bytes:
 
 
 FUNCTIONS = {"msgpack_of_json": msgpack_of_json}
+
+POSTGRES: Mapping[int, tuple[str, ...]] = {}
+"""The same for PostgreSQL, which came with version 3; its schema is called `orchestrator` here."""

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from urllib.parse import unquote
 
 from orchestrator.errors import StoreError, UsageError
 from orchestrator.store.attribute_store import AttributeStore
 from orchestrator.store.contract import Store
+from orchestrator.store.postgres_url import is_postgres, read_url
 
 _SQLITE = "sqlite:///"
 
 
 def open_store(url: str) -> Store:
-    """`sqlite:///relative.db`, `sqlite:////absolute.db`, or a plain path; made when it is not there."""
+    """`sqlite:///relative.db`, `sqlite:////absolute.db`, or a plain path; made when it is not there.
+
+    `postgresql://user@host/database?schema=name`: the database is there, the schema is made.
+    """
+    if is_postgres(url):
+        _demand_driver()
+        from orchestrator.store.postgres import PostgresStore
+
+        return PostgresStore(read_url(url))
     path = _path_of(url)
     from orchestrator.store.sqlite import SqliteStore
 
@@ -29,10 +39,15 @@ def open_attribute_store(url: str) -> AttributeStore:
 
 def upgrade_store(url: str) -> tuple[int, int]:
     """Make the database one of this release; its schema version before (0: there was none) and after."""
-    path = _path_of(url)
-    from orchestrator.store.sqlite import upgrade
+    if is_postgres(url):
+        _demand_driver()
+        from orchestrator.store import postgres
 
-    return upgrade(path)
+        return postgres.upgrade(read_url(url))
+    path = _path_of(url)
+    from orchestrator.store import sqlite
+
+    return sqlite.upgrade(path)
 
 
 def _path_of(url: str) -> str:
@@ -42,13 +57,20 @@ def _path_of(url: str) -> str:
         path = unquote(url[len(_SQLITE) :].partition("?")[0])
     else:
         raise UsageError(
-            f"this release stores runs in SQLite only: --db {_SQLITE}FILE (given: {_without_password(url)})"
+            f"runs are stored in SQLite or PostgreSQL: --db {_SQLITE}FILE or --db postgresql://HOST/DATABASE "
+            f"(given: {_without_password(url)})"
         )
     if not path or path == ":memory:":
         raise UsageError(f"a database file is needed: --db {_SQLITE}FILE")
     if not os.path.isdir(os.path.dirname(os.path.abspath(path))):
         raise StoreError(f"{path}: its directory does not exist", path=path)
     return path
+
+
+def _demand_driver() -> None:
+    """It is an extra."""
+    if find_spec("psycopg") is None:
+        raise UsageError("PostgreSQL needs its driver: pip install 'orchestrator[postgres]'")
 
 
 def _without_password(url: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from orchestrator.store.contract import RunRecord
-from orchestrator.store.sqlite_upkeep import COLUMNS, RUN_TABLES
+from orchestrator.store.sql import COLUMNS, RUN_TABLES
 
 JSON_COLUMNS = frozenset(
     {

@@ -14,8 +14,8 @@ from orchestrator.store.doorbell import Doorbell
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sqlite_file import Upgrade, connect, explain, install
 from orchestrator.store.sqlite_lending import Lender
-from orchestrator.store.sqlite_reading import read_pauses
-from orchestrator.store.sqlite_upkeep import SqliteSurvey, vacuum
+from orchestrator.store.sqlite_reading import SqliteReading, read_pauses
+from orchestrator.store.sqlite_upkeep import vacuum
 from orchestrator.store.sqlite_writing import SqliteTransaction
 from orchestrator.store.turnstile import Turnstile
 
@@ -64,6 +64,8 @@ class SqliteStore:
                     self._writer.execute("ROLLBACK")
                 raise
             self._last_run, self._pauses = transaction.last_run, transaction.pauses
+        if transaction.is_ring_due:
+            self.ring()
 
     def _begin(self) -> SqliteTransaction:
         version: int = self._writer.execute("PRAGMA data_version").fetchone()[0]
@@ -77,7 +79,7 @@ class SqliteStore:
         )
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[SqliteSurvey]:
+    def reading(self) -> Iterator[SqliteReading]:
         with _store_errors(self.path):
             self._require_open()
             try:
@@ -86,7 +88,7 @@ class SqliteStore:
                 reader = connect(self.path)
             try:
                 reader.execute("BEGIN")
-                yield SqliteSurvey(reader)
+                yield SqliteReading(reader)
             finally:
                 reader.execute("ROLLBACK")
                 self._readers.append(reader)

@@ -17,8 +17,7 @@ from orchestrator.errors import StoreError, UsageError
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sqlite_file import explain
 from orchestrator.store.sqlite_lending import Lender
-from orchestrator.store.sqlite_reading import read_pauses
-from orchestrator.store.sqlite_upkeep import SqliteSurvey
+from orchestrator.store.sqlite_reading import SqliteReading, read_pauses
 from orchestrator.store.sqlite_writing import SqliteTransaction
 
 if TYPE_CHECKING:
@@ -50,24 +49,26 @@ class SqliteGuest:
             connection = self._begin()
             connection.execute(f"SAVEPOINT {_SAVEPOINT}")
             try:
-                yield SqliteTransaction(
+                transaction = SqliteTransaction(
                     connection,
                     self._lender,
                     epoch=next(_epochs),
                     last_run=connection.execute(STATEMENTS["last_run"]).fetchone()[0],
                     pauses=read_pauses(connection),
                 )
+                yield transaction
             except BaseException:
                 with contextlib.suppress(sqlite3.Error):
                     connection.execute(f"ROLLBACK TO {_SAVEPOINT}")
                     connection.execute(f"RELEASE {_SAVEPOINT}")
                 raise
             connection.execute(f"RELEASE {_SAVEPOINT}")
+            self._is_ring_due |= transaction.is_ring_due
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[SqliteSurvey]:
+    def reading(self) -> Iterator[SqliteReading]:
         with self._errors():
-            yield SqliteSurvey(self._begin())
+            yield SqliteReading(self._begin())
 
     def ring(self) -> None:
         self._is_ring_due = True

@@ -1,101 +1,33 @@
-"""Reads of one snapshot."""
+"""Reads of one snapshot of a SQLite file."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
-from orchestrator.core.codec import decode_execution
-from orchestrator.core.evolve import rebuild_indexes
 from orchestrator.core.pauses import Pauses
-from orchestrator.core.state import BranchReport, Output, QueuedMessage, Round, Run, RunError, Status
-from orchestrator.store.contract import Head, HistoryRow, StoredDefinition, StoredRun
-from orchestrator.store.rows import RunState
+from orchestrator.store.contract import Statistics
 from orchestrator.store.sql import STATEMENTS
-from orchestrator.store.times import from_micros, to_micros
-
-_decode_json = msgspec.json.Decoder().decode
-_decode_state = msgspec.json.Decoder(RunState).decode
-_decode_error = msgspec.json.Decoder(RunError).decode
-_decode_output = msgspec.json.Decoder(Output).decode
+from orchestrator.store.sql_reading import SqlReading, pauses_of
 
 
-class SqliteReading:
+class SqliteReading(SqlReading):
     """See contract.Reading."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def find_latest(self, flow_id: str) -> Head | None:
-        row = self._one("find_latest", flow_id)
-        return Head(*row) if row else None
+    def statistics(self, now: datetime) -> Statistics:
+        page_size, free_count = self._pragma("page_size"), self._pragma("freelist_count")
+        used_bytes = page_size * (self._pragma("page_count") - free_count)
+        return self._statistics(now, used_bytes=used_bytes, free_bytes=page_size * free_count)
 
-    def find_run(self, run: int) -> Head | None:
-        row = self._one("find_run", run)
-        return Head(*row) if row else None
-
-    def load(self, head: Head) -> StoredRun:
-        run = _empty_run(head)
-        payload, state, error = self._row("run_payload", head.run)
-        run.input = _decode_json(payload)
-        run.error = _decode_error(error) if error is not None else None
-        _apply_state(run, _decode_state(state))
-        leases: dict[str, int] = {}
-        for execution_id, _, worker, _, body in self._all("steps_of", head.run):
-            run.executions[execution_id] = decode_execution(body)
-            if worker is not None:
-                leases[execution_id] = worker
-        for seq, channel, key, value in self._all("messages_of", head.run):
-            message = QueuedMessage(seq, _decode_json(value))
-            run.queues.setdefault((channel, key), deque()).append(message)
-        for name, is_map, key, value in self._all("attributes_of", head.run):
-            entries = run.attribute_maps.setdefault(name, {}) if is_map else run.attributes
-            entries[key if is_map else name] = _decode_json(value)
-        self._load_rounds(run, head.run)
-        run.outputs = [_decode_output(body) for (body,) in self._all("outputs_of", head.run)]
-        rebuild_indexes(run)
-        return StoredRun(head, run, leases)
-
-    def _load_rounds(self, run: Run, number: int) -> None:
-        for name, join, branch_count, counting, missed, members, is_cancelled in self._all(
-            "rounds_of", number
-        ):
-            run.rounds[name] = Round(join, branch_count, counting, missed, members, bool(is_cancelled))
-        if run.rounds:
-            for name, branch, value in self._all("reports_of", number):
-                run.rounds[name].reports.append(BranchReport(branch, _decode_json(value)))
-
-    def history(self, run: int, after_version: int = 0) -> list[HistoryRow]:
-        return [HistoryRow(*row) for row in self._all("history_of", run, after_version)]
-
-    def heads(self) -> list[Head]:
-        return [Head(*row) for row in self._all("latest_heads")]
-
-    def live_heads(self, definition: str, after_run: int, limit: int) -> list[Head]:
-        return [Head(*row) for row in self._all("live_of_definition", definition, after_run, limit)]
-
-    def definition_names(self) -> list[tuple[str, str]]:
-        return [(flow, hash) for flow, hash in self._all("definition_names")]
-
-    def definition(self, hash: str) -> StoredDefinition | None:
-        row = self._one("definition", hash)
-        return StoredDefinition(*row) if row else None
-
-    def is_busy(self, until: datetime, excluded: Sequence[str] = ()) -> bool:
-        return bool(self._row("busy", json.dumps(list(excluded)), to_micros(until))[0])
-
-    def find_pauses(self) -> Pauses:
-        return read_pauses(self._connection)
-
-    def is_projecting(self, run: int | None = None) -> bool:
-        row = self._row("has_projections") if run is None else self._row("has_projections_of", run)
-        return bool(row[0])
+    def _pragma(self, name: str) -> int:
+        value: int = self._connection.execute(f"PRAGMA {name}").fetchone()[0]
+        return value
 
     def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(STATEMENTS[name], parameters).fetchall()
@@ -104,33 +36,9 @@ class SqliteReading:
         row: tuple[Any, ...] | None = self._connection.execute(STATEMENTS[name], parameters).fetchone()
         return row
 
-    def _row(self, name: str, *parameters: object) -> tuple[Any, ...]:
-        row = self._one(name, *parameters)
-        assert row is not None
-        return row
+    def _listed(self, values: Iterable[object]) -> object:
+        return json.dumps(list(values))
 
 
 def read_pauses(connection: sqlite3.Connection) -> Pauses:
-    rows = connection.execute(STATEMENTS["all_pauses"]).fetchall()
-    return Pauses(frozenset((flow, step or None) for flow, step in rows))
-
-
-def _empty_run(head: Head) -> Run:
-    return Run(
-        flow_id=head.flow_id,
-        run_id=head.run_id,
-        status=Status(head.status),
-        version=head.version,
-        attempt=head.attempt,
-        request_id=head.request_id,
-        started_at=from_micros(head.started_at),
-        closed_at=from_micros(head.closed_at) if head.closed_at is not None else None,
-    )
-
-
-def _apply_state(run: Run, state: RunState) -> None:
-    run.next_seq, run.next_order = state.next_seq, state.next_order
-    run.is_completing = state.is_completing
-    run.counters, run.dropped_count = state.counters, state.dropped_count
-    run.answers, run.watchers, run.skips = state.answers, state.watchers, state.skips
-    run.config = state.config
+    return pauses_of(connection.execute(STATEMENTS["all_pauses"]).fetchall())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 
 from orchestrator.core.pauses import Pauses
-from orchestrator.errors import StoreError
+from orchestrator.errors import StoreConflict
 from orchestrator.store.contract import Claimed, Loan, Projection, Version
 from orchestrator.store.rows import GUARDED, Writes
 from orchestrator.store.sql import STATEMENTS
@@ -29,7 +28,9 @@ class SqliteTransaction(SqliteUpkeep):
     ) -> None:
         super().__init__(connection)
         self._lender = lender
-        self.epoch = epoch
+        self.epoch = self.definitions_epoch = epoch
+        self.is_ring_due = False
+        self.are_leases_kept = False
         self.last_run = last_run
         self.pauses = pauses
 
@@ -40,11 +41,11 @@ class SqliteTransaction(SqliteUpkeep):
         return self.last_run
 
     def versions(self, runs: Iterable[int]) -> dict[int, Version]:
-        rows = self._all("versions", json.dumps(list(runs)))
+        rows = self._all("versions", self._listed(runs))
         return {run: Version(version, bool(is_latest)) for run, version, is_latest in rows}
 
     def leases(self, run: int, execution_ids: Iterable[str]) -> dict[str, int | None]:
-        return dict(self._all("leases", run, json.dumps(list(execution_ids))))
+        return dict(self._all("leases", run, self._listed(execution_ids)))
 
     def write(self, writes: Writes) -> None:
         execute = self._connection.executemany
@@ -54,7 +55,7 @@ class SqliteTransaction(SqliteUpkeep):
                 continue
             cursor = execute(statement, rows)
             if is_guarded and cursor.rowcount != len(rows):
-                raise StoreError("a run was changed by another process meanwhile")
+                raise StoreConflict("a run was changed by another process meanwhile")
 
     def supersede(self, run: int) -> None:
         self._connection.execute(STATEMENTS["supersede_run"], (run,))
@@ -64,14 +65,14 @@ class SqliteTransaction(SqliteUpkeep):
     def claim(self, worker: int, now: datetime, limit: int, excluded: Sequence[str]) -> list[Claimed]:
         at = to_micros(now)
         if excluded or self.pauses:
-            rows = self._all("claim_except", worker, at, json.dumps(list(excluded)), limit)
+            rows = self._all("claim_except", worker, at, self._listed(excluded), limit)
         else:
             rows = self._all("claim", worker, at, limit)
         return [Claimed(run, execution_id, bool(is_lost)) for run, execution_id, is_lost in rows]
 
     def next_due_at(self, excluded: Sequence[str]) -> datetime | None:
         if excluded or self.pauses:
-            (micros,) = self._row("next_due_at_except", json.dumps(list(excluded)))
+            (micros,) = self._row("next_due_at_except", self._listed(excluded))
         else:
             (micros,) = self._row("next_due_at")
         return from_micros(micros) if micros is not None else None
@@ -114,6 +115,12 @@ class SqliteTransaction(SqliteUpkeep):
         self._connection.execute(STATEMENTS["release_projections"], (worker,))
         self._connection.execute(STATEMENTS["delete_worker"], (worker,))
         return count
+
+    def is_alive(self, worker: int) -> bool:
+        return True
+
+    def ring(self) -> None:
+        self.is_ring_due = True
 
     def lend(self) -> AbstractContextManager[Loan]:
         return self._lender.lend(self._connection)

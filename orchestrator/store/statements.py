@@ -90,7 +90,7 @@ _IS_PAUSED = exists().where(
     or_(pauses.c.step == literal_column("''"), pauses.c.step == steps.c.step),
 )
 _OF_EXECUTION = and_(steps.c.run == b("of_run"), steps.c.execution_id == b("of_execution"))
-_HEAD = (
+HEAD = (
     runs.c.run,
     runs.c.flow_id,
     runs.c.run_id,
@@ -115,7 +115,7 @@ _oldest_projections = (
 )
 _mark = sqlite_insert(marks).values(name=b("name"), value=b("value"))
 _successor = definitions.alias("successor")
-_HAS_SUCCESSOR = exists().where(
+HAS_SUCCESSOR = exists().where(
     _successor.c.flow == definitions.c.flow, _successor.c.stored_at > definitions.c.stored_at
 )
 
@@ -222,8 +222,8 @@ STATEMENTS: dict[str, Executable] = {
             ),
         )
     ),
-    "find_latest": select(*_HEAD).where(runs.c.flow_id == b("of_flow_id"), runs.c.is_latest == ONE),
-    "find_run": select(*_HEAD).where(runs.c.run == b("of_run")),
+    "find_latest": select(*HEAD).where(runs.c.flow_id == b("of_flow_id"), runs.c.is_latest == ONE),
+    "find_run": select(*HEAD).where(runs.c.run == b("of_run")),
     "versions": select(runs.c.run, runs.c.version, runs.c.is_latest).where(_in_json(runs.c.run, "runs")),
     "run_payload": select(runs.c.input, runs.c.state, runs.c.error).where(runs.c.run == b("of_run")),
     "steps_of": select(steps.c.execution_id, steps.c.step, steps.c.worker, steps.c.due_at, steps.c.body)
@@ -260,7 +260,7 @@ STATEMENTS: dict[str, Executable] = {
     )
     .where(history.c.run == b("of_run"), history.c.version > b("after_version"))
     .order_by(history.c.version),
-    "live_of_definition": select(*_HEAD)
+    "live_of_definition": select(*HEAD)
     .where(
         runs.c.definition == b("of_definition"),
         runs.c.status == literal_column("'RUNNING'"),
@@ -269,7 +269,7 @@ STATEMENTS: dict[str, Executable] = {
     .order_by(runs.c.run)
     .limit(b("limit"))
     .offset(ZERO),
-    "latest_heads": select(*_HEAD).where(runs.c.is_latest == ONE).order_by(runs.c.run.desc()),
+    "latest_heads": select(*HEAD).where(runs.c.is_latest == ONE).order_by(runs.c.run.desc()),
     "busy": select(
         exists().where(
             steps.c.due_at.is_not(None),
@@ -329,7 +329,7 @@ STATEMENTS: dict[str, Executable] = {
     .where(
         definitions.c.hash.not_in(select(runs.c.definition)),
         definitions.c.hash.not_in(select(projections.c.definition)),
-        _HAS_SUCCESSOR,
+        HAS_SUCCESSOR,
     )
     .returning(definitions.c.hash),
     "run_counts": select(runs.c.status, func.count()).group_by(runs.c.status).order_by(runs.c.status),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlalchemy import (
     BigInteger,
     Column,
+    Identity,
     Index,
     Integer,
     LargeBinary,
@@ -20,6 +21,7 @@ from sqlalchemy import (
 )
 
 METADATA = MetaData()
+_NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 schema_version = Table(
     "schema_version",
@@ -41,7 +43,7 @@ definitions = Table(
 runs = Table(
     "runs",
     METADATA,
-    Column("run", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
+    Column("run", _NUMBER, primary_key=True, autoincrement=False),
     Column("flow_id", Text, nullable=False),
     Column("is_latest", SmallInteger, nullable=False),
     Column("run_id", Text, nullable=False),
@@ -150,7 +152,7 @@ Index("history_identity", history.c.run, history.c.version, unique=True)
 projections = Table(
     "projections",
     METADATA,
-    Column("seq", Integer, primary_key=True),
+    Column("seq", _NUMBER, Identity(always=True), primary_key=True),
     Column("sender", BigInteger, nullable=False),
     Column("flow_id", Text, nullable=False),
     Column("definition", Text, nullable=False),
@@ -165,7 +167,7 @@ Index("projections_claimed", projections.c.worker, sqlite_where=_is_claimed, pos
 workers = Table(
     "workers",
     METADATA,
-    Column("worker", Integer, primary_key=True),
+    Column("worker", _NUMBER, Identity(always=True), primary_key=True),
     Column("alive_until", BigInteger, nullable=False),
     Column("host", Text, nullable=False),
     Column("pid", Integer, nullable=False),

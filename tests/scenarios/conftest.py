@@ -1,17 +1,29 @@
+import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.support import acting, engine_handlers
+from tests.support import acting, engine_handlers, postgres
 from tests.support.engine_kit import Kit
+
+STORES = os.environ.get("ORCHESTRATOR_TEST_STORES", "sqlite,postgres").split(",")
+"""Every scenario is played on these."""
+
+
+@pytest.fixture(params=STORES)
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path | str]:
+    """Where a new store is to be."""
+    with ExitStack() as stack:
+        yield stack.enter_context(postgres.database()) if request.param == "postgres" else tmp_path
 
 
 @pytest.fixture
-def kit(tmp_path: Path) -> Iterator[Kit]:
+def kit(place: Path | str) -> Iterator[Kit]:
     engine_handlers.reset()
     acting.reset()
-    kit = Kit(tmp_path)
+    kit = Kit(place)
     yield kit
     differing = kit.differing_replays()
     kit.close()

@@ -14,10 +14,10 @@ from orchestrator.engine.engine import Engine
 from orchestrator.engine.task import Task
 from orchestrator.engine.worker import Worker
 from orchestrator.errors import StoreError, WaitTimeout
-from orchestrator.store.sqlite import SqliteStore
+from orchestrator.store.contract import Store
 from orchestrator.store.sqlite_writing import SqliteTransaction
 from tests.support import engine_handlers
-from tests.support.engine_kit import PATIENCE, Gate, Kit, flow_of
+from tests.support.engine_kit import PATIENCE, Gate, Kit, another_store, flow_of
 
 HEAD = "handlers: tests.support.engine_handlers\nstart: Work\nsteps:\n"
 RETRIED = flow_of(
@@ -199,8 +199,8 @@ def test_the_late_result_of_a_lost_lease_changes_nothing(kit: Kit) -> None:
 
 
 @contextmanager
-def other_process(kit: Kit) -> Iterator[SqliteStore]:
-    store = SqliteStore(kit.path)
+def other_process(kit: Kit) -> Iterator[Store]:
+    store = another_store(kit)
     yield store
     store.close()
 
@@ -220,6 +220,7 @@ def test_a_worker_takes_over_what_a_dead_one_had(kit: Kit) -> None:
         assert kit.client.wait("run-1", timeout=PATIENCE)["status"] == "COMPLETED"
 
 
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 def test_a_failing_database_loses_no_result(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = engine_handlers.gates["Work"] = Gate()
     kit.client.start(GATED, "run-1")
@@ -251,6 +252,7 @@ def advance_until_closed(kit: Kit) -> dict[str, Any]:
     raise AssertionError("the result was never stored")
 
 
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 def test_a_failing_database_is_told_to_the_client(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(self: SqliteTransaction, writes: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")

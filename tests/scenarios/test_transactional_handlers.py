@@ -12,6 +12,7 @@ from orchestrator.errors import HandlerFailed, Rejected
 from tests.support import rpc_handlers
 from tests.support.engine_kit import Kit, flow_of
 
+pytestmark = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 BOOKING = flow_of(
     """
 flow: Booking

@@ -190,6 +190,7 @@ def test_the_survey_counts_what_there_is(kit: Kit) -> None:
         assert survey(kit.engine)["workers"] == 1
 
 
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 def test_vacuum_gives_the_space_of_pruned_runs_back(kit: Kit) -> None:
     for number in range(30):
         kit.client.start(OPEN, f"run-{number}", attributes={})

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from orchestrator.errors import AlreadyStarted, NotExternal, NotFound, StoreError, UsageError
 from tests.support.engine_kit import PATIENCE, Kit, flow_of
 
+pytestmark = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 ORDER = flow_of(
     """
 flow: Order

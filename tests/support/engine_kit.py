@@ -20,7 +20,8 @@ from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
 from orchestrator.store.attribute_store import AttributeStore
-from orchestrator.store.sqlite import SqliteStore
+from orchestrator.store.contract import Store
+from orchestrator.store.opening import open_store
 
 PATIENCE = 20.0
 """Seconds after which a scenario that should have moved is given up."""
@@ -72,9 +73,10 @@ class Gate:
 class Kit:
     """One store, one engine, its client; workers on demand."""
 
-    def __init__(self, path: Path, attribute_store: AttributeStore | None = None) -> None:
+    def __init__(self, place: Path | str, attribute_store: AttributeStore | None = None) -> None:
+        """`place`: the directory of a new SQLite file, or a database URL."""
         self.clock = VirtualClock()
-        self.path = str(path / "runs.db")
+        self.path = str(place / "runs.db") if isinstance(place, Path) else place
         self.engine = Engine(self.path, clock=self.clock, attribute_store=attribute_store)
         self.clock.tell(self.engine)
         self.client = Client(self.engine)
@@ -173,6 +175,6 @@ def flow_of(text: str) -> Flow:
     return flow
 
 
-def another_store(kit: Kit) -> SqliteStore:
+def another_store(kit: Kit) -> Store:
     """As another process would open it."""
-    return SqliteStore(kit.path)
+    return open_store(kit.path)

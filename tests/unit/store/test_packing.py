@@ -3,7 +3,7 @@
 from sqlalchemy import LargeBinary
 
 from orchestrator.store.packing import JSON_COLUMNS, MESSAGEPACK_COLUMNS, NULLABLE_COLUMNS
-from orchestrator.store.sqlite_upkeep import COLUMNS, RUN_TABLES
+from orchestrator.store.sql import COLUMNS, RUN_TABLES
 from orchestrator.store.statements import RUN_TABLES as DEFINED
 
 

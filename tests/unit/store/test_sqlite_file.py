@@ -69,8 +69,8 @@ def test_a_missing_directory_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("postgresql://me:secret@host/db", r"SQLite only.*\(given: postgresql://host/db\)"),
-        ("sqlite://", "a database file is needed|SQLite only"),
+        ("mysql://me:secret@host/db", r"SQLite or PostgreSQL.*\(given: mysql://host/db\)"),
+        ("sqlite://", "a database file is needed|SQLite or PostgreSQL"),
         ("sqlite:///:memory:", "a database file is needed"),
     ],
 )

@@ -1,8 +1,6 @@
 """What every store does for the engine (contract.py); one run of this suite per database."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -12,28 +10,12 @@ from orchestrator.core.events import RunStarted
 from orchestrator.core.evolve import evolve
 from orchestrator.core.state import Execution, Phase, Run
 from orchestrator.definition.model import Flow
-from orchestrator.errors import StoreError
+from orchestrator.errors import StoreConflict
 from orchestrator.store.contract import Store, Transaction
 from orchestrator.store.rows import RunRows, Writes, history_row
-from orchestrator.store.sqlite import SqliteStore
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 FLOW = Flow(name="F", hash="sha256:1")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = SqliteStore(str(tmp_path / "runs.db"))
-    yield store
-    store.close()
-
-
-@pytest.fixture
-def other(tmp_path: Path, store: Store) -> Iterator[Store]:
-    """The same database, as another process sees it."""
-    other = SqliteStore(str(tmp_path / "runs.db"))
-    yield other
-    other.close()
 
 
 def execution(step: str, due_at: datetime = NOW) -> Execution:
@@ -53,6 +35,7 @@ def commit(transaction: Transaction, number: int, run: Run, *changes: Change) ->
 def begin(store: Store, flow_id: str, *executions: Execution) -> tuple[int, Run]:
     run = Run()
     with store.writing() as transaction:
+        transaction.save_definition(FLOW.hash, FLOW.name, "f.flow.yaml", "flow: F", NOW)
         number = transaction.next_run_number()
         opened = c.RunOpened(flow_id, f"id of {flow_id}", NOW)
         commit(transaction, number, run, opened, *(c.StepQueued(each) for each in executions))
@@ -99,18 +82,16 @@ def test_a_run_decided_on_an_old_version_is_not_written(store: Store, other: Sto
         theirs = reading.load(head).run
     with other.writing() as transaction:
         commit(transaction, number, theirs, c.AttributeSet("n", None, 1))
-    with pytest.raises(StoreError, match="changed by another process"), store.writing() as transaction:
+    with pytest.raises(StoreConflict, match="changed by another process"), store.writing() as transaction:
         commit(transaction, number, run, c.AttributeSet("n", None, 2))
 
 
 def test_a_transaction_knows_whether_others_have_written(store: Store, other: Store) -> None:
-    epochs = []
-    for writes_between in (False, False, True, False):
-        if writes_between:
-            register(other)
-        with store.writing() as transaction:
-            epochs.append(transaction.epoch)
-    assert epochs[0] == epochs[1] < epochs[2] == epochs[3]
+    with store.writing() as transaction:
+        before = transaction.epoch
+    register(other)
+    with store.writing() as transaction:
+        assert transaction.epoch > before
 
 
 def test_after_a_failure_nothing_is_taken_for_known(store: Store) -> None:
@@ -134,7 +115,7 @@ def test_history_catches_up_a_run_that_others_have_moved(store: Store, other: St
 
 def test_run_numbers_are_never_given_twice(store: Store, other: Store) -> None:
     numbers = [begin(each, f"{index}")[0] for index, each in enumerate((store, other, other, store))]
-    assert numbers == [1, 2, 3, 4]
+    assert len(set(numbers)) == 4
 
 
 def test_the_oldest_due_work_is_claimed_first_and_once(store: Store, other: Store) -> None:

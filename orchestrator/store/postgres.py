@@ -1,0 +1,185 @@
+"""The store on PostgreSQL: many workers on many machines, each with one connection that writes.
+
+Several processes commit at the same time; postgres_writing.py says how they keep out of each other's way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+
+import psycopg
+
+from orchestrator.errors import StoreError
+from orchestrator.store.postgres_bell import Bell
+from orchestrator.store.postgres_database import demand_release
+from orchestrator.store.postgres_link import Dialect, Link, store_error
+from orchestrator.store.postgres_reading import PostgresReading
+from orchestrator.store.postgres_url import Address
+from orchestrator.store.postgres_writing import PostgresTransaction, RunNumbers
+
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class PostgresStore:
+    """See contract.Store."""
+
+    def __init__(self, address: Address) -> None:
+        self.url = address.shown
+        self._address = address
+        self._dialect = Dialect(address.schema)
+        self._turn = threading.Lock()
+        self._writer: Link | None = None
+        self._readers: list[Link] = []
+        self._is_closed = False
+        self._epochs = itertools.count(1)
+        self._definitions_epoch = 1
+        self._workers: frozenset[int] = frozenset()
+        self._wanted: frozenset[int] = frozenset()
+        self._numbers = RunNumbers(self._dialect.quoted)
+        self._bell = Bell(address, uuid.uuid4().hex)
+        with self._errors():
+            self._writer = self._connect()
+            try:
+                demand_release(self._writer, self._dialect, self.url)
+            except BaseException:
+                self._writer.close()
+                raise
+
+    # --- Transactions ---
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[PostgresTransaction]:
+        with self._turn, self._errors():
+            link = self._find_writer()
+            link.defer_text(_BEGIN)
+            transaction = PostgresTransaction(
+                link,
+                self._dialect.schema,
+                epoch=next(self._epochs),
+                definitions_epoch=self._definitions_epoch,
+                workers=self._workers,
+                numbers=self._numbers,
+                wanted=self._wanted,
+            )
+            try:
+                yield transaction
+                self._commit(link, transaction)
+            except BaseException as error:
+                self._roll_back(link, transaction, error)
+                raise
+            self._wanted = frozenset()
+            self._workers |= frozenset(transaction.registered)
+
+    def _commit(self, link: Link, transaction: PostgresTransaction) -> None:
+        if not transaction.has_begun:
+            link.forget()
+            return
+        if transaction.is_ring_due:
+            link.defer("notify", self._bell.channel, self._bell.token)
+        link.defer_text("COMMIT")
+        link.flush()
+
+    def _roll_back(self, link: Link, transaction: PostgresTransaction, error: BaseException) -> None:
+        if isinstance(error, psycopg.errors.DivisionByZero | psycopg.IntegrityError):
+            self._definitions_epoch += 1  # one may have been pruned by others
+        self._wanted = frozenset(transaction.wanted)
+        link.forget()
+        try:
+            if link.is_begun:
+                link.execute("ROLLBACK")
+        except psycopg.Error:
+            link.close()
+
+    def _find_writer(self) -> Link:
+        self._require_open()
+        if self._writer is None or self._writer.is_broken:
+            self._writer = self._connect()
+        return self._writer
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[PostgresReading]:
+        with self._errors():
+            self._require_open()
+            try:
+                link = self._readers.pop()
+            except IndexError:
+                link = self._connect()
+            try:
+                link.defer_text(_BEGIN_READING)
+                yield PostgresReading(link, self._dialect.schema)
+            finally:
+                self._end_reading(link)
+
+    def _end_reading(self, link: Link) -> None:
+        link.forget()
+        try:
+            if link.is_begun:
+                link.execute("ROLLBACK")
+        except psycopg.Error:
+            link.close()
+        if not link.is_broken:
+            self._readers.append(link)
+
+    # --- Upkeep ---
+
+    def vacuum(self) -> None:
+        with self._turn, self._errors():
+            link = self._find_writer()
+            for table in self._dialect.tables:
+                link.execute(f"VACUUM (FULL, ANALYZE) {table}")
+
+    def sizes(self) -> tuple[int, int]:
+        with self._errors(), self.reading() as reading:
+            return reading.used_bytes(), 0
+
+    # --- Waking other processes ---
+
+    def ring(self) -> None:
+        with self._turn, self._errors():
+            self._find_writer().all("notify", self._bell.channel, self._bell.token)
+
+    def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
+        with self._errors():
+            return self._bell.listen(on_ring)
+
+    def close(self) -> None:
+        with self._turn:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            if self._writer is not None:
+                self._writer.close()
+            while self._readers:
+                self._readers.pop().close()
+
+    def _connect(self) -> Link:
+        return Link(self._address.conninfo, self._dialect)
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise StoreError(f"{self.url} was closed by this program")
+
+    @contextlib.contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            raise store_error(error, self.url) from error
+
+
+def upgrade(address: Address) -> tuple[int, int]:
+    """Bring the tables to this release; made when they are not there. Schema version before and after."""
+    dialect = Dialect(address.schema)
+    try:
+        link = Link(address.conninfo, dialect)
+        try:
+            return demand_release(link, dialect, address.shown, upgrades=True)
+        finally:
+            link.close()
+    except psycopg.Error as error:
+        raise store_error(error, address.shown) from error

@@ -1,0 +1,716 @@
+-- Written by `python -m orchestrator.store.postgres_statements` from that module.
+
+-- schema run_numbers
+CREATE SEQUENCE orchestrator.run_numbers
+
+-- schema attributes
+CREATE TABLE orchestrator.attributes (
+	run BIGINT NOT NULL,
+	name TEXT NOT NULL,
+	is_map SMALLINT NOT NULL,
+	key TEXT NOT NULL,
+	value BYTEA NOT NULL,
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+)
+
+-- schema attributes_identity
+CREATE UNIQUE INDEX attributes_identity ON orchestrator.attributes (run, name, key)
+
+-- schema definitions
+CREATE TABLE orchestrator.definitions (
+	hash TEXT NOT NULL,
+	flow TEXT NOT NULL,
+	path TEXT NOT NULL,
+	text TEXT NOT NULL,
+	stored_at BIGINT NOT NULL,
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY,
+	PRIMARY KEY (hash)
+)
+
+-- schema history
+CREATE TABLE orchestrator.history (
+	run BIGINT NOT NULL,
+	version INTEGER NOT NULL,
+	at BIGINT NOT NULL,
+	kind TEXT NOT NULL,
+	execution_id TEXT,
+	body BYTEA NOT NULL,
+	event BYTEA
+)
+
+-- schema history_identity
+CREATE UNIQUE INDEX history_identity ON orchestrator.history (run, version)
+
+-- schema marks
+CREATE TABLE orchestrator.marks (
+	name TEXT NOT NULL,
+	value BIGINT NOT NULL
+)
+
+-- schema marks_identity
+CREATE UNIQUE INDEX marks_identity ON orchestrator.marks (name)
+
+-- schema messages
+CREATE TABLE orchestrator.messages (
+	run BIGINT NOT NULL,
+	seq BIGINT NOT NULL,
+	channel TEXT NOT NULL,
+	key TEXT,
+	value BYTEA NOT NULL
+)
+
+-- schema messages_identity
+CREATE UNIQUE INDEX messages_identity ON orchestrator.messages (run, seq)
+
+-- schema outputs
+CREATE TABLE orchestrator.outputs (
+	run BIGINT NOT NULL,
+	position INTEGER NOT NULL,
+	body BYTEA NOT NULL
+)
+
+-- schema outputs_identity
+CREATE UNIQUE INDEX outputs_identity ON orchestrator.outputs (run, position)
+
+-- schema pauses
+CREATE TABLE orchestrator.pauses (
+	flow TEXT NOT NULL,
+	step TEXT NOT NULL,
+	paused_at BIGINT NOT NULL
+)
+
+-- schema pauses_identity
+CREATE UNIQUE INDEX pauses_identity ON orchestrator.pauses (flow, step)
+
+-- schema projections
+CREATE TABLE orchestrator.projections (
+	seq BIGINT GENERATED ALWAYS AS IDENTITY,
+	sender BIGINT NOT NULL,
+	flow_id TEXT NOT NULL,
+	definition TEXT NOT NULL,
+	body BYTEA NOT NULL,
+	worker BIGINT,
+	PRIMARY KEY (seq)
+)
+
+-- schema projections_claimed
+CREATE INDEX projections_claimed ON orchestrator.projections (worker) WHERE worker IS NOT NULL
+
+-- schema reports
+CREATE TABLE orchestrator.reports (
+	run BIGINT NOT NULL,
+	round TEXT NOT NULL,
+	position INTEGER NOT NULL,
+	branch INTEGER NOT NULL,
+	value BYTEA NOT NULL
+)
+
+-- schema reports_identity
+CREATE UNIQUE INDEX reports_identity ON orchestrator.reports (run, round, position)
+
+-- schema rounds
+CREATE TABLE orchestrator.rounds (
+	run BIGINT NOT NULL,
+	round TEXT NOT NULL,
+	"join" TEXT NOT NULL,
+	branch_count INTEGER NOT NULL,
+	counting INTEGER NOT NULL,
+	missed INTEGER NOT NULL,
+	members INTEGER NOT NULL,
+	is_cancelled SMALLINT NOT NULL,
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+)
+
+-- schema rounds_identity
+CREATE UNIQUE INDEX rounds_identity ON orchestrator.rounds (run, round)
+
+-- schema runs
+CREATE TABLE orchestrator.runs (
+	run BIGINT NOT NULL,
+	flow_id TEXT NOT NULL,
+	is_latest SMALLINT NOT NULL,
+	run_id TEXT NOT NULL,
+	flow TEXT NOT NULL,
+	definition TEXT NOT NULL,
+	request_id TEXT,
+	status TEXT NOT NULL,
+	version INTEGER NOT NULL,
+	attempt INTEGER NOT NULL,
+	started_at BIGINT NOT NULL,
+	closed_at BIGINT,
+	input BYTEA NOT NULL,
+	state BYTEA NOT NULL,
+	error BYTEA,
+	PRIMARY KEY (run)
+)
+ WITH (fillfactor = 70)
+
+-- schema runs_latest
+CREATE UNIQUE INDEX runs_latest ON orchestrator.runs (flow_id) WHERE is_latest = 1
+
+-- schema schema_version
+CREATE TABLE orchestrator.schema_version (
+	version SERIAL NOT NULL,
+	installed_at BIGINT NOT NULL,
+	PRIMARY KEY (version)
+)
+
+-- schema steps
+CREATE TABLE orchestrator.steps (
+	run BIGINT NOT NULL,
+	execution_id TEXT NOT NULL,
+	step TEXT NOT NULL,
+	phase TEXT NOT NULL,
+	attempt INTEGER NOT NULL,
+	due_at BIGINT,
+	worker BIGINT,
+	is_lost SMALLINT NOT NULL,
+	body BYTEA NOT NULL,
+	rowid BIGINT GENERATED ALWAYS AS IDENTITY
+)
+
+-- schema steps_claimable
+CREATE INDEX steps_claimable ON orchestrator.steps (due_at) WHERE worker IS NULL AND due_at IS NOT NULL
+
+-- schema steps_identity
+CREATE UNIQUE INDEX steps_identity ON orchestrator.steps (run, execution_id)
+
+-- schema workers
+CREATE TABLE orchestrator.workers (
+	worker BIGINT GENERATED ALWAYS AS IDENTITY,
+	alive_until BIGINT NOT NULL,
+	host TEXT NOT NULL,
+	pid INTEGER NOT NULL,
+	process_started TEXT NOT NULL,
+	PRIMARY KEY (worker)
+)
+
+-- statement insert_run(run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error)
+INSERT INTO orchestrator.runs (run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error) VALUES (%s::BIGINT, %s::VARCHAR, %s::SMALLINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s::BIGINT, %s::BIGINT, %s, %s, %s)
+
+-- statement update_run(version, state, of_run, from_version)
+WITH found AS
+(UPDATE orchestrator.runs SET version=%s::INTEGER, state=%s WHERE orchestrator.runs.run = %s::BIGINT AND orchestrator.runs.version = %s::INTEGER RETURNING 1)
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM found) = 1) THEN 1 ELSE 0 END AS anon_1
+
+-- statement close_run(status, version, attempt, closed_at, state, error, of_run, from_version)
+WITH found AS
+(UPDATE orchestrator.runs SET status=%s::VARCHAR, version=%s::INTEGER, attempt=%s::INTEGER, closed_at=%s::BIGINT, state=%s, error=%s WHERE orchestrator.runs.run = %s::BIGINT AND orchestrator.runs.version = %s::INTEGER RETURNING 1)
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM found) = 1) THEN 1 ELSE 0 END AS anon_1
+
+-- statement set_definition(definition, of_run)
+UPDATE orchestrator.runs SET definition=%s::VARCHAR WHERE orchestrator.runs.run = %s::BIGINT
+
+-- statement supersede_run(of_run)
+UPDATE orchestrator.runs SET is_latest=0 WHERE orchestrator.runs.run = %s::BIGINT
+
+-- statement insert_step(run, execution_id, step, phase, attempt, due_at, worker, body)
+INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, 0, %s)
+
+-- statement update_step(phase, attempt, due_at, worker, body, of_run, of_execution)
+UPDATE orchestrator.steps SET phase=%s::VARCHAR, attempt=%s::INTEGER, due_at=%s::BIGINT, worker=%s::BIGINT, is_lost=0, body=%s WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR
+
+-- statement delete_step(of_run, of_execution)
+DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR
+
+-- statement delete_steps(of_run)
+DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = %s::BIGINT
+
+-- statement insert_message(run, seq, channel, key, value)
+INSERT INTO orchestrator.messages (run, seq, channel, key, value) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s)
+
+-- statement clear_messages(of_run)
+DELETE FROM orchestrator.messages WHERE orchestrator.messages.run = %s::BIGINT
+
+-- statement delete_message(of_run, of_seq)
+DELETE FROM orchestrator.messages WHERE orchestrator.messages.run = %s::BIGINT AND orchestrator.messages.seq = %s::BIGINT
+
+-- statement set_attribute(run, name, is_map, key, value)
+INSERT INTO orchestrator.attributes (run, name, is_map, key, value) VALUES (%s::BIGINT, %s::VARCHAR, %s::SMALLINT, %s::VARCHAR, %s) ON CONFLICT (run, name, key) DO UPDATE SET value = excluded.value
+
+-- statement clear_attributes(of_run)
+DELETE FROM orchestrator.attributes WHERE orchestrator.attributes.run = %s::BIGINT
+
+-- statement clear_attribute(of_run, of_name)
+DELETE FROM orchestrator.attributes WHERE orchestrator.attributes.run = %s::BIGINT AND orchestrator.attributes.name = %s::VARCHAR
+
+-- statement delete_attribute(of_run, of_name, of_key)
+DELETE FROM orchestrator.attributes WHERE orchestrator.attributes.run = %s::BIGINT AND orchestrator.attributes.name = %s::VARCHAR AND orchestrator.attributes.key = %s::VARCHAR
+
+-- statement insert_output(run, position, body)
+INSERT INTO orchestrator.outputs (run, position, body) VALUES (%s::BIGINT, %s::INTEGER, %s)
+
+-- statement delete_outputs(of_run)
+DELETE FROM orchestrator.outputs WHERE orchestrator.outputs.run = %s::BIGINT
+
+-- statement insert_round(run, round, join, branch_count, counting, missed, members, is_cancelled)
+INSERT INTO orchestrator.rounds (run, round, "join", branch_count, counting, missed, members, is_cancelled) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s::INTEGER, %s::INTEGER, %s::SMALLINT)
+
+-- statement update_round(counting, missed, members, is_cancelled, of_run, of_round)
+UPDATE orchestrator.rounds SET counting=%s::INTEGER, missed=%s::INTEGER, members=%s::INTEGER, is_cancelled=%s::SMALLINT WHERE orchestrator.rounds.run = %s::BIGINT AND orchestrator.rounds.round = %s::VARCHAR
+
+-- statement delete_round(of_run, of_round)
+DELETE FROM orchestrator.rounds WHERE orchestrator.rounds.run = %s::BIGINT AND orchestrator.rounds.round = %s::VARCHAR
+
+-- statement delete_rounds(of_run)
+DELETE FROM orchestrator.rounds WHERE orchestrator.rounds.run = %s::BIGINT
+
+-- statement insert_report(run, round, position, branch, value)
+INSERT INTO orchestrator.reports (run, round, position, branch, value) VALUES (%s::BIGINT, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s)
+
+-- statement delete_reports(of_run, of_round)
+DELETE FROM orchestrator.reports WHERE orchestrator.reports.run = %s::BIGINT AND orchestrator.reports.round = %s::VARCHAR
+
+-- statement delete_all_reports(of_run)
+DELETE FROM orchestrator.reports WHERE orchestrator.reports.run = %s::BIGINT
+
+-- statement insert_projection(sender, flow_id, definition, body)
+INSERT INTO orchestrator.projections (sender, flow_id, definition, body) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s) RETURNING orchestrator.projections.seq
+
+-- statement insert_history(run, version, at, kind, execution_id, body, event)
+INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s)
+
+-- statement claim(now, limit, claimer)
+WITH oldest AS
+(SELECT orchestrator.steps.run AS run, orchestrator.steps.execution_id AS execution_id
+FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
+WHERE orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at <= %s::BIGINT ORDER BY orchestrator.steps.due_at
+ LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED)
+ UPDATE orchestrator.steps SET worker=%s::BIGINT FROM oldest WHERE orchestrator.steps.run = oldest.run AND orchestrator.steps.execution_id = oldest.execution_id RETURNING orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.steps.is_lost
+
+-- statement claim_except(now, definitions, limit, claimer)
+WITH oldest AS
+(SELECT orchestrator.steps.run AS run, orchestrator.steps.execution_id AS execution_id
+FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
+WHERE orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at <= %s::BIGINT AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, orchestrator.pauses
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.due_at
+ LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED)
+ UPDATE orchestrator.steps SET worker=%s::BIGINT FROM oldest WHERE orchestrator.steps.run = oldest.run AND orchestrator.steps.execution_id = oldest.execution_id RETURNING orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.steps.is_lost
+
+-- statement next_due_at()
+SELECT min(orchestrator.steps.due_at) AS min_1
+FROM orchestrator.steps
+WHERE orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at IS NOT NULL
+
+-- statement next_due_at_except(definitions)
+SELECT min(orchestrator.steps.due_at) AS min_1
+FROM orchestrator.steps
+WHERE orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, orchestrator.pauses
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)))
+
+-- statement lease(claimer, of_run, of_execution)
+UPDATE orchestrator.steps SET worker=%s::BIGINT WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR AND orchestrator.steps.worker IS NULL
+
+-- statement release(of_run, of_execution, holder)
+UPDATE orchestrator.steps SET worker=NULL WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR AND orchestrator.steps.worker = %s::BIGINT
+
+-- statement release_lost(holder)
+UPDATE orchestrator.steps SET worker=NULL, is_lost=1 WHERE orchestrator.steps.worker = %s::BIGINT
+
+-- statement leases(of_run, executions)
+SELECT orchestrator.steps.execution_id, orchestrator.steps.worker
+FROM orchestrator.steps
+WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = any(%s::TEXT[])
+
+-- statement insert_worker(alive_until, host, pid, process_started)
+INSERT INTO orchestrator.workers (alive_until, host, pid, process_started) VALUES (%s::BIGINT, %s::VARCHAR, %s::INTEGER, %s::VARCHAR) RETURNING orchestrator.workers.worker
+
+-- statement renew_worker(alive_until, of_worker)
+UPDATE orchestrator.workers SET alive_until=%s::BIGINT WHERE orchestrator.workers.worker = %s::BIGINT RETURNING orchestrator.workers.worker
+
+-- statement delete_worker(of_worker)
+DELETE FROM orchestrator.workers WHERE orchestrator.workers.worker = %s::BIGINT
+
+-- statement all_workers()
+SELECT orchestrator.workers.worker, orchestrator.workers.alive_until, orchestrator.workers.host, orchestrator.workers.pid, orchestrator.workers.process_started
+FROM orchestrator.workers ORDER BY orchestrator.workers.worker
+
+-- statement find_latest(of_flow_id)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = %s::VARCHAR AND orchestrator.runs.is_latest = 1
+
+-- statement find_run(of_run)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at
+FROM orchestrator.runs
+WHERE orchestrator.runs.run = %s::BIGINT
+
+-- statement run_payload(of_run)
+SELECT orchestrator.runs.input, orchestrator.runs.state, orchestrator.runs.error
+FROM orchestrator.runs
+WHERE orchestrator.runs.run = %s::BIGINT
+
+-- statement steps_of(of_run)
+SELECT orchestrator.steps.execution_id, orchestrator.steps.step, orchestrator.steps.worker, orchestrator.steps.due_at, orchestrator.steps.body
+FROM orchestrator.steps
+WHERE orchestrator.steps.run = %s::BIGINT ORDER BY rowid
+
+-- statement messages_of(of_run)
+SELECT orchestrator.messages.seq, orchestrator.messages.channel, orchestrator.messages.key, orchestrator.messages.value
+FROM orchestrator.messages
+WHERE orchestrator.messages.run = %s::BIGINT ORDER BY orchestrator.messages.seq
+
+-- statement attributes_of(of_run)
+SELECT orchestrator.attributes.name, orchestrator.attributes.is_map, orchestrator.attributes.key, orchestrator.attributes.value
+FROM orchestrator.attributes
+WHERE orchestrator.attributes.run = %s::BIGINT ORDER BY rowid
+
+-- statement outputs_of(of_run)
+SELECT orchestrator.outputs.body
+FROM orchestrator.outputs
+WHERE orchestrator.outputs.run = %s::BIGINT ORDER BY orchestrator.outputs.position
+
+-- statement rounds_of(of_run)
+SELECT orchestrator.rounds.round, orchestrator.rounds."join", orchestrator.rounds.branch_count, orchestrator.rounds.counting, orchestrator.rounds.missed, orchestrator.rounds.members, orchestrator.rounds.is_cancelled
+FROM orchestrator.rounds
+WHERE orchestrator.rounds.run = %s::BIGINT ORDER BY rowid
+
+-- statement reports_of(of_run)
+SELECT orchestrator.reports.round, orchestrator.reports.branch, orchestrator.reports.value
+FROM orchestrator.reports
+WHERE orchestrator.reports.run = %s::BIGINT ORDER BY orchestrator.reports.round, orchestrator.reports.position
+
+-- statement history_of(of_run, after_version)
+SELECT orchestrator.history.version, orchestrator.history.at, orchestrator.history.kind, orchestrator.history.execution_id, orchestrator.history.body, orchestrator.history.event
+FROM orchestrator.history
+WHERE orchestrator.history.run = %s::BIGINT AND orchestrator.history.version > %s::INTEGER ORDER BY orchestrator.history.version
+
+-- statement live_of_definition(of_definition, after_run, limit)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at
+FROM orchestrator.runs
+WHERE orchestrator.runs.definition = %s::VARCHAR AND orchestrator.runs.status = 'RUNNING' AND orchestrator.runs.run > %s::BIGINT ORDER BY orchestrator.runs.run
+ LIMIT %s OFFSET 0
+
+-- statement latest_heads()
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at
+FROM orchestrator.runs
+WHERE orchestrator.runs.is_latest = 1 ORDER BY orchestrator.runs.started_at DESC, orchestrator.runs.run DESC
+
+-- statement busy(definitions, until)
+SELECT EXISTS (SELECT *
+FROM orchestrator.steps
+WHERE orchestrator.steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND (orchestrator.steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+FROM orchestrator.runs, orchestrator.pauses
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
+
+-- statement claim_projections(claimer, claimer, limit)
+UPDATE orchestrator.projections SET worker=%s::BIGINT WHERE orchestrator.projections.seq IN (SELECT orchestrator.projections.seq
+FROM orchestrator.projections
+WHERE NOT (EXISTS (SELECT *
+FROM orchestrator.projections AS other
+WHERE other.worker != %s::BIGINT)) ORDER BY orchestrator.projections.seq
+ LIMIT %s) RETURNING orchestrator.projections.seq, orchestrator.projections.sender, orchestrator.projections.flow_id, orchestrator.projections.definition, orchestrator.projections.body
+
+-- statement delete_projection(of_seq)
+DELETE FROM orchestrator.projections WHERE orchestrator.projections.seq = %s::BIGINT
+
+-- statement release_projections(holder)
+UPDATE orchestrator.projections SET worker=NULL WHERE orchestrator.projections.worker = %s::BIGINT
+
+-- statement has_projections()
+SELECT EXISTS (SELECT *
+FROM orchestrator.projections
+WHERE orchestrator.projections.seq > 0) AS anon_1
+
+-- statement has_projections_of(of_run)
+SELECT EXISTS (SELECT *
+FROM orchestrator.projections
+WHERE orchestrator.projections.sender = %s::BIGINT) AS anon_1
+
+-- statement insert_definition(hash, flow, path, text, stored_at)
+INSERT INTO orchestrator.definitions (hash, flow, path, text, stored_at) VALUES (%s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::BIGINT) ON CONFLICT (hash) DO UPDATE SET stored_at = excluded.stored_at
+
+-- statement definition_names()
+SELECT orchestrator.definitions.flow, orchestrator.definitions.hash
+FROM orchestrator.definitions ORDER BY orchestrator.definitions.stored_at, rowid
+
+-- statement definition(of_hash)
+SELECT orchestrator.definitions.path, orchestrator.definitions.text
+FROM orchestrator.definitions
+WHERE orchestrator.definitions.hash = %s::VARCHAR
+
+-- statement all_pauses()
+SELECT orchestrator.pauses.flow, orchestrator.pauses.step
+FROM orchestrator.pauses
+
+-- statement insert_pause(flow, step, paused_at)
+INSERT INTO orchestrator.pauses (flow, step, paused_at) VALUES (%s::VARCHAR, %s::VARCHAR, %s::BIGINT) ON CONFLICT DO NOTHING
+
+-- statement delete_pause(of_flow, of_step)
+DELETE FROM orchestrator.pauses WHERE orchestrator.pauses.flow = %s::VARCHAR AND orchestrator.pauses.step = %s::VARCHAR
+
+-- statement prunable_runs(before, limit)
+SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.closed_at < %s::BIGINT ORDER BY orchestrator.runs.run
+ LIMIT %s FOR UPDATE SKIP LOCKED
+
+-- statement prunable_count(before)
+SELECT count(*) AS count_1
+FROM orchestrator.runs
+WHERE orchestrator.runs.closed_at < %s::BIGINT
+
+-- statement mark(name, value)
+INSERT INTO orchestrator.marks (name, value) VALUES (%s::VARCHAR, %s::BIGINT) ON CONFLICT (name) DO UPDATE SET value = greatest(orchestrator.marks.value, excluded.value)
+
+-- statement delete_unused_definitions(hashes)
+DELETE FROM orchestrator.definitions WHERE orchestrator.definitions.hash = any(%s::TEXT[]) AND (orchestrator.definitions.hash NOT IN (SELECT orchestrator.runs.definition
+FROM orchestrator.runs)) AND (orchestrator.definitions.hash NOT IN (SELECT orchestrator.projections.definition
+FROM orchestrator.projections)) AND (EXISTS (SELECT *
+FROM orchestrator.definitions AS successor
+WHERE successor.flow = orchestrator.definitions.flow AND successor.stored_at > orchestrator.definitions.stored_at)) RETURNING orchestrator.definitions.hash
+
+-- statement run_counts()
+SELECT orchestrator.runs.status, count(*) AS count_1
+FROM orchestrator.runs GROUP BY orchestrator.runs.status ORDER BY orchestrator.runs.status
+
+-- statement oldest_runs()
+SELECT min(CASE WHEN (orchestrator.runs.closed_at IS NULL) THEN orchestrator.runs.started_at END) AS min_1, min(orchestrator.runs.closed_at) AS min_2
+FROM orchestrator.runs
+
+-- statement work_counts(now)
+SELECT count(CASE WHEN (orchestrator.steps.worker IS NOT NULL) THEN 1 END) AS count_1, count(CASE WHEN (orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at <= %s::BIGINT) THEN 1 END) AS count_2
+FROM orchestrator.steps
+
+-- statement row_counts()
+SELECT 'definitions', count(*) AS count_1
+FROM orchestrator.definitions UNION ALL SELECT 'history', count(*) AS count_2
+FROM orchestrator.history UNION ALL SELECT 'messages', count(*) AS count_3
+FROM orchestrator.messages UNION ALL SELECT 'steps', count(*) AS count_4
+FROM orchestrator.steps
+
+-- statement runs_of(of_flow_id)
+SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = %s::VARCHAR ORDER BY orchestrator.runs.run
+
+-- statement all_runs()
+SELECT orchestrator.runs.run
+FROM orchestrator.runs ORDER BY orchestrator.runs.run
+
+-- statement all_definitions()
+SELECT orchestrator.definitions.hash, orchestrator.definitions.flow, orchestrator.definitions.path, orchestrator.definitions.text, orchestrator.definitions.stored_at
+FROM orchestrator.definitions ORDER BY orchestrator.definitions.stored_at
+
+-- statement insert_schema_version(version, installed_at)
+INSERT INTO orchestrator.schema_version (version, installed_at) VALUES (%s::INTEGER, %s::BIGINT)
+
+-- statement installed_version()
+SELECT max(orchestrator.schema_version.version) AS max_1
+FROM orchestrator.schema_version
+
+-- statement prune_attributes(runs)
+DELETE FROM orchestrator.attributes WHERE orchestrator.attributes.run = any(%s::BIGINT[])
+
+-- statement export_attributes(of_run)
+SELECT orchestrator.attributes.name, orchestrator.attributes.is_map, orchestrator.attributes.key, orchestrator.attributes.value
+FROM orchestrator.attributes
+WHERE orchestrator.attributes.run = %s::BIGINT ORDER BY rowid
+
+-- statement import_attributes(run, name, is_map, key, value)
+INSERT INTO orchestrator.attributes (run, name, is_map, key, value) VALUES (%s::BIGINT, %s::VARCHAR, %s::SMALLINT, %s::VARCHAR, %s)
+
+-- statement prune_history(runs)
+DELETE FROM orchestrator.history WHERE orchestrator.history.run = any(%s::BIGINT[])
+
+-- statement export_history(of_run)
+SELECT orchestrator.history.version, orchestrator.history.at, orchestrator.history.kind, orchestrator.history.execution_id, orchestrator.history.body, orchestrator.history.event
+FROM orchestrator.history
+WHERE orchestrator.history.run = %s::BIGINT ORDER BY orchestrator.history.version
+
+-- statement import_history(run, version, at, kind, execution_id, body, event)
+INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s)
+
+-- statement prune_messages(runs)
+DELETE FROM orchestrator.messages WHERE orchestrator.messages.run = any(%s::BIGINT[])
+
+-- statement export_messages(of_run)
+SELECT orchestrator.messages.seq, orchestrator.messages.channel, orchestrator.messages.key, orchestrator.messages.value
+FROM orchestrator.messages
+WHERE orchestrator.messages.run = %s::BIGINT ORDER BY orchestrator.messages.seq
+
+-- statement import_messages(run, seq, channel, key, value)
+INSERT INTO orchestrator.messages (run, seq, channel, key, value) VALUES (%s::BIGINT, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s)
+
+-- statement prune_outputs(runs)
+DELETE FROM orchestrator.outputs WHERE orchestrator.outputs.run = any(%s::BIGINT[])
+
+-- statement export_outputs(of_run)
+SELECT orchestrator.outputs.position, orchestrator.outputs.body
+FROM orchestrator.outputs
+WHERE orchestrator.outputs.run = %s::BIGINT ORDER BY orchestrator.outputs.position
+
+-- statement import_outputs(run, position, body)
+INSERT INTO orchestrator.outputs (run, position, body) VALUES (%s::BIGINT, %s::INTEGER, %s)
+
+-- statement prune_reports(runs)
+DELETE FROM orchestrator.reports WHERE orchestrator.reports.run = any(%s::BIGINT[])
+
+-- statement export_reports(of_run)
+SELECT orchestrator.reports.round, orchestrator.reports.position, orchestrator.reports.branch, orchestrator.reports.value
+FROM orchestrator.reports
+WHERE orchestrator.reports.run = %s::BIGINT ORDER BY orchestrator.reports.position
+
+-- statement import_reports(run, round, position, branch, value)
+INSERT INTO orchestrator.reports (run, round, position, branch, value) VALUES (%s::BIGINT, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s)
+
+-- statement prune_rounds(runs)
+DELETE FROM orchestrator.rounds WHERE orchestrator.rounds.run = any(%s::BIGINT[])
+
+-- statement export_rounds(of_run)
+SELECT orchestrator.rounds.round, orchestrator.rounds."join", orchestrator.rounds.branch_count, orchestrator.rounds.counting, orchestrator.rounds.missed, orchestrator.rounds.members, orchestrator.rounds.is_cancelled
+FROM orchestrator.rounds
+WHERE orchestrator.rounds.run = %s::BIGINT ORDER BY rowid
+
+-- statement import_rounds(run, round, join, branch_count, counting, missed, members, is_cancelled)
+INSERT INTO orchestrator.rounds (run, round, "join", branch_count, counting, missed, members, is_cancelled) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s::INTEGER, %s::INTEGER, %s::SMALLINT)
+
+-- statement prune_runs(runs)
+DELETE FROM orchestrator.runs WHERE orchestrator.runs.run = any(%s::BIGINT[])
+
+-- statement export_runs(of_run)
+SELECT orchestrator.runs.flow_id, orchestrator.runs.is_latest, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.input, orchestrator.runs.state, orchestrator.runs.error
+FROM orchestrator.runs
+WHERE orchestrator.runs.run = %s::BIGINT ORDER BY orchestrator.runs.run
+
+-- statement import_runs(run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error)
+INSERT INTO orchestrator.runs (run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error) VALUES (%s::BIGINT, %s::VARCHAR, %s::SMALLINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s::BIGINT, %s::BIGINT, %s, %s, %s)
+
+-- statement prune_steps(runs)
+DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = any(%s::BIGINT[])
+
+-- statement export_steps(of_run)
+SELECT orchestrator.steps.execution_id, orchestrator.steps.step, orchestrator.steps.phase, orchestrator.steps.attempt, orchestrator.steps.due_at, orchestrator.steps.worker, orchestrator.steps.is_lost, orchestrator.steps.body
+FROM orchestrator.steps
+WHERE orchestrator.steps.run = %s::BIGINT ORDER BY rowid
+
+-- statement import_steps(run, execution_id, step, phase, attempt, due_at, worker, is_lost, body)
+INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, %s::SMALLINT, %s)
+
+-- statement keep_workers(workers)
+SELECT orchestrator.workers.worker
+FROM orchestrator.workers
+WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE
+
+-- statement lock_schema(lock)
+SELECT pg_advisory_xact_lock(hashtext(%s::VARCHAR)) AS pg_advisory_xact_lock_1
+
+-- statement find_table(table)
+SELECT CAST(to_regclass(%s::VARCHAR) AS TEXT) AS to_regclass_1
+
+-- statement lock_projections(lock)
+SELECT pg_advisory_xact_lock(hashtext(%s::VARCHAR)) AS pg_advisory_xact_lock_1
+
+-- statement lock_runs(runs)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
+FROM orchestrator.runs
+WHERE orchestrator.runs.run = any(%s::BIGINT[]) ORDER BY orchestrator.runs.run FOR UPDATE
+
+-- statement lock_runs_now(runs)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
+FROM orchestrator.runs
+WHERE orchestrator.runs.run = any(%s::BIGINT[]) ORDER BY orchestrator.runs.run FOR UPDATE NOWAIT
+
+-- statement lock_latest(flow_ids)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1 ORDER BY orchestrator.runs.run FOR UPDATE
+
+-- statement lock_latest_now(flow_ids)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1 ORDER BY orchestrator.runs.run FOR UPDATE NOWAIT
+
+-- statement lock_runs_of_worker(holder)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
+FROM orchestrator.runs
+WHERE orchestrator.runs.run IN (SELECT orchestrator.steps.run
+FROM orchestrator.steps
+WHERE orchestrator.steps.worker = %s::BIGINT) ORDER BY orchestrator.runs.run FOR UPDATE
+
+-- statement demand_definitions(hashes, hashes)
+WITH known AS
+(SELECT orchestrator.definitions.hash AS hash
+FROM orchestrator.definitions
+WHERE orchestrator.definitions.hash = any(%s::TEXT[]) FOR KEY SHARE)
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM known) = cardinality(%s::TEXT[])) THEN 1 ELSE 0 END AS anon_1
+
+-- statement run_numbers(sequence, count)
+SELECT nextval(%s::VARCHAR) AS nextval_1
+FROM generate_series(1, %s::BIGINT)
+
+-- statement unused_definitions()
+SELECT orchestrator.definitions.hash
+FROM orchestrator.definitions
+WHERE (orchestrator.definitions.hash NOT IN (SELECT orchestrator.runs.definition
+FROM orchestrator.runs)) AND (orchestrator.definitions.hash NOT IN (SELECT orchestrator.projections.definition
+FROM orchestrator.projections)) AND (EXISTS (SELECT *
+FROM orchestrator.definitions AS successor
+WHERE successor.flow = orchestrator.definitions.flow AND successor.stored_at > orchestrator.definitions.stored_at)) ORDER BY orchestrator.definitions.hash FOR UPDATE
+
+-- statement used_bytes(schema)
+SELECT coalesce(sum(pg_total_relation_size(pg_catalog.pg_class.oid)), 0) AS coalesce_1
+FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace
+WHERE pg_catalog.pg_namespace.nspname = %s::VARCHAR AND pg_catalog.pg_class.relkind = 'r'
+
+-- statement notify(channel, payload)
+SELECT pg_notify(%s::VARCHAR, %s::VARCHAR) AS pg_notify_1
+
+-- statement bulk_insert_run(run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error)
+INSERT INTO orchestrator.runs (run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error) SELECT v.run, v.flow_id, v.is_latest, v.run_id, v.flow, v.definition, v.request_id, v.status, v.version, v.attempt, v.started_at, v.closed_at, v.input, v.state, v.error
+FROM unnest(%s::BIGINT[], %s::TEXT[], %s::SMALLINT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::INTEGER[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BYTEA[], %s::BYTEA[]) AS v(run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error)
+
+-- statement bulk_update_run(version, state, of_run, from_version, expected)
+WITH found AS
+(UPDATE orchestrator.runs SET version=v.version, state=v.state FROM unnest(%s::INTEGER[], %s::BYTEA[], %s::BIGINT[], %s::INTEGER[]) AS v(version, state, of_run, from_version) WHERE orchestrator.runs.run = v.of_run AND orchestrator.runs.version = v.from_version RETURNING 1)
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM found) = %s::BIGINT) THEN 1 ELSE 0 END AS anon_1
+
+-- statement bulk_close_run(status, version, attempt, closed_at, state, error, of_run, from_version, expected)
+WITH found AS
+(UPDATE orchestrator.runs SET status=v.status, version=v.version, attempt=v.attempt, closed_at=v.closed_at, state=v.state, error=v.error FROM unnest(%s::TEXT[], %s::INTEGER[], %s::INTEGER[], %s::BIGINT[], %s::BYTEA[], %s::BYTEA[], %s::BIGINT[], %s::INTEGER[]) AS v(status, version, attempt, closed_at, state, error, of_run, from_version) WHERE orchestrator.runs.run = v.of_run AND orchestrator.runs.version = v.from_version RETURNING 1)
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM found) = %s::BIGINT) THEN 1 ELSE 0 END AS anon_1
+
+-- statement bulk_insert_step(run, execution_id, step, phase, attempt, due_at, worker, body)
+INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, body, is_lost) SELECT v.run, v.execution_id, v.step, v.phase, v.attempt, v.due_at, v.worker, v.body, 0
+FROM unnest(%s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[]) AS v(run, execution_id, step, phase, attempt, due_at, worker, body)
+
+-- statement bulk_update_step(phase, attempt, due_at, worker, body, of_run, of_execution)
+UPDATE orchestrator.steps SET phase=v.phase, attempt=v.attempt, due_at=v.due_at, worker=v.worker, is_lost=0, body=v.body FROM unnest(%s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[], %s::TEXT[]) AS v(phase, attempt, due_at, worker, body, of_run, of_execution) WHERE orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
+
+-- statement bulk_delete_step(of_run, of_execution)
+DELETE FROM orchestrator.steps USING unnest(%s::BIGINT[], %s::TEXT[]) AS v(of_run, of_execution) WHERE orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
+
+-- statement bulk_delete_steps(of_run)
+DELETE FROM orchestrator.steps USING unnest(%s::BIGINT[]) AS v(of_run) WHERE orchestrator.steps.run = v.of_run
+
+-- statement bulk_insert_message(run, seq, channel, key, value)
+INSERT INTO orchestrator.messages (run, seq, channel, key, value) SELECT v.run, v.seq, v.channel, v.key, v.value
+FROM unnest(%s::BIGINT[], %s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::BYTEA[]) AS v(run, seq, channel, key, value)
+
+-- statement bulk_delete_message(of_run, of_seq)
+DELETE FROM orchestrator.messages USING unnest(%s::BIGINT[], %s::BIGINT[]) AS v(of_run, of_seq) WHERE orchestrator.messages.run = v.of_run AND orchestrator.messages.seq = v.of_seq
+
+-- statement bulk_insert_output(run, position, body)
+INSERT INTO orchestrator.outputs (run, position, body) SELECT v.run, v.position, v.body
+FROM unnest(%s::BIGINT[], %s::INTEGER[], %s::BYTEA[]) AS v(run, position, body)
+
+-- statement bulk_insert_report(run, round, position, branch, value)
+INSERT INTO orchestrator.reports (run, round, position, branch, value) SELECT v.run, v.round, v.position, v.branch, v.value
+FROM unnest(%s::BIGINT[], %s::TEXT[], %s::INTEGER[], %s::INTEGER[], %s::BYTEA[]) AS v(run, round, position, branch, value)
+
+-- statement bulk_insert_history(run, version, at, kind, execution_id, body, event)
+INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) SELECT v.run, v.version, v.at, v.kind, v.execution_id, v.body, v.event
+FROM unnest(%s::BIGINT[], %s::INTEGER[], %s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::BYTEA[], %s::BYTEA[]) AS v(run, version, at, kind, execution_id, body, event)

@@ -1,0 +1,97 @@
+"""Waking other processes that use the same PostgreSQL store: NOTIFY, sent with the commit.
+
+A ring carries who rang, so that nobody wakes itself. Who listens has a connection and a thread for that; when
+the connection is lost it listens anew, and looks at once, since rings may have been missed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import selectors
+import socket
+import threading
+from collections.abc import Callable
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+
+from orchestrator.store.postgres_url import Address
+
+log = logging.getLogger("orchestrator.store")
+_LISTEN_AGAIN_AFTER = (0.1, 0.5, 1.0, 2.0, 5.0)
+"""Seconds."""
+
+
+class Bell:
+    def __init__(self, address: Address, token: str) -> None:
+        self.token = token
+        digest = hashlib.sha256(address.schema.encode()).hexdigest()[:8]
+        self.channel = f"orchestrator_{digest}"
+        self._conninfo = address.conninfo
+
+    def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
+        """Raises psycopg.Error when the server cannot be reached now."""
+        ear = _Ear(self._conninfo, self.channel, self.token, on_ring)
+        ear.start()
+        return ear.stop
+
+
+class _Ear:
+    def __init__(self, conninfo: str, channel: str, token: str, on_ring: Callable[[], None]) -> None:
+        self._conninfo = conninfo
+        self._channel = channel
+        self._token = token
+        self._on_ring = on_ring
+        self._stopped = threading.Event()
+        self._mine, self._theirs = socket.socketpair()
+        self._connection = self._connect()
+        self._thread = threading.Thread(target=self._run, name="bell", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._mine.send(b"!")
+        self._thread.join(5)
+        self._mine.close()
+        self._theirs.close()
+
+    def _connect(self) -> psycopg.Connection[tuple[object, ...]]:
+        connection = psycopg.connect(self._conninfo, autocommit=True)
+        connection.execute(SQL("LISTEN {}").format(Identifier(self._channel)))
+        return connection
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._hear()
+            except (psycopg.Error, OSError) as error:
+                self._connection.close()
+                if not self._listen_anew(error):
+                    break
+                self._on_ring()
+        self._connection.close()
+
+    def _hear(self) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._connection.fileno(), selectors.EVENT_READ)
+            selector.register(self._theirs, selectors.EVENT_READ)
+            while not self._stopped.is_set():
+                rung = [each for each in self._connection.notifies(timeout=0) if each.payload != self._token]
+                if rung:
+                    self._on_ring()
+                selector.select()
+
+    def _listen_anew(self, error: Exception) -> bool:
+        log.warning("no longer hear other processes, listening anew: %s", error)
+        for attempt in range(1_000_000):
+            if self._stopped.wait(_LISTEN_AGAIN_AFTER[min(attempt, len(_LISTEN_AGAIN_AFTER) - 1)]):
+                return False
+            try:
+                self._connection = self._connect()
+            except psycopg.Error:
+                continue
+            return True
+        return False

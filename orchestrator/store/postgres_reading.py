@@ -1,0 +1,40 @@
+"""Reads of one snapshot of a PostgreSQL store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from orchestrator.store.contract import Statistics
+from orchestrator.store.postgres_link import Link, Rows
+from orchestrator.store.sql_reading import SqlReading
+
+
+class PostgresReading(SqlReading):
+    """See contract.Reading."""
+
+    def __init__(self, link: Link, schema: str) -> None:
+        self._link = link
+        self._schema = schema
+        self._answered: dict[tuple[str, tuple[object, ...]], Rows] = {}
+
+    def statistics(self, now: datetime) -> Statistics:
+        return self._statistics(now, used_bytes=self.used_bytes(), free_bytes=0)
+
+    def used_bytes(self) -> int:
+        return int(self._row("used_bytes", self._schema)[0])
+
+    def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
+        if self._answered:
+            answered = self._answered.pop((name, parameters), None)
+            if answered is not None:
+                return answered
+        return self._link.all(name, *parameters)
+
+    def _expect(self, statements: Sequence[str], *parameters: object) -> None:
+        answers = self._link.together([(name, parameters) for name in statements])
+        self._answered = {(name, parameters): rows for name, rows in zip(statements, answers, strict=True)}
+
+    def _listed(self, values: Iterable[object]) -> object:
+        return list(values)

@@ -1,0 +1,322 @@
+"""Every statement as PostgreSQL runs it, in SQLAlchemy Core; written out as `postgres.sql`.
+
+Most are those of statements.py. Others differ where SQLite has JSON arrays, its own way to insert or replace,
+and one writer only: here whoever writes a run holds the lock of its row. `bulk_…` writes many rows at once.
+`python -m orchestrator.store.postgres_statements` writes the file again, a test compares.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    Executable,
+    FromClause,
+    Select,
+    and_,
+    bindparam,
+    case,
+    column,
+    delete,
+    exists,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    table,
+    update,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, TEXT, psycopg
+from sqlalchemy.dialects.postgresql import insert as postgres_insert
+from sqlalchemy.sql.elements import ColumnElement
+
+from orchestrator.store import statements as shared
+from orchestrator.store.postgres_tables import SCHEMA
+from orchestrator.store.postgres_tables import definitions as made
+from orchestrator.store.statements import ONE, RUN_TABLES, ZERO
+from orchestrator.store.tables import (
+    attributes,
+    definitions,
+    history,
+    marks,
+    messages,
+    outputs,
+    pauses,
+    projections,
+    reports,
+    runs,
+    steps,
+    workers,
+)
+
+b = bindparam
+_DIALECT = psycopg.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
+
+
+def _any(column: ColumnElement[Any], name: str, kind: Any) -> ColumnElement[bool]:
+    """`column` is an element of the array given as `name`."""
+    return column == func.any(b(name, type_=ARRAY(kind)))
+
+
+def _guarded(changing: Any, expected: ColumnElement[Any]) -> Select[Any]:
+    """Fails inside the database, before a commit that is already under way, unless all rows were found."""
+    found = changing.returning(literal_column("1")).cte("found")
+    count = select(func.count()).select_from(found).scalar_subquery()
+    return select(ONE.op("/")(case((count == expected, ONE), else_=ZERO)))
+
+
+def _parameters(name: str) -> dict[str, Any]:
+    """Type by parameter, in order."""
+    compiled = _STATEMENTS[name].compile(dialect=_DIALECT)
+    return {each: compiled.binds[each].type for each in compiled.positiontup or ()}
+
+
+def _rows(types: dict[str, Any]) -> Any:
+    """One array for each column."""
+    arrays = (b(name, type_=ARRAY(kind)) for name, kind in types.items())
+    columns = (column(name, kind) for name, kind in types.items())
+    return func.unnest(*arrays).table_valued(*columns).render_derived(name="v")
+
+
+def _bulk_insert(name: str, into: Any, **constants: ColumnElement[Any]) -> Executable:
+    types = _parameters(name)
+    v = _rows(types)
+    return insert(into).from_select([*types, *constants], select(*v.c, *constants.values()))
+
+
+def _bulk_change(name: str, changing: Any, keys: dict[str, Any], **constants: Any) -> Any:
+    """`keys`: column by parameter; the other parameters are new values."""
+    types = _parameters(name)
+    v = _rows(types)
+    matches = changing.where(*(key == v.c[parameter] for parameter, key in keys.items()))
+    values = {each: v.c[each] for each in types if each not in keys} | constants
+    return matches.values(values) if values else matches
+
+
+# --- Work ---
+
+_array = func.unnest(b("definitions", type_=ARRAY(TEXT))).table_valued(column("value", TEXT))
+_excluded = _array.render_derived(name="excluded").c.value
+_IS_EXCLUDED = exists().where(
+    runs.c.run == steps.c.run,
+    or_(
+        _excluded == runs.c.definition,
+        _excluded == runs.c.definition.concat(literal_column("'/'")).concat(steps.c.step),
+    ),
+)
+_IS_PAUSED = exists().where(
+    runs.c.run == steps.c.run,
+    pauses.c.flow == runs.c.flow,
+    or_(pauses.c.step == literal_column("''"), pauses.c.step == steps.c.step),
+)
+
+
+def _claim(*conditions: ColumnElement[bool]) -> Executable:
+    """The oldest work that is due, nobody's, and of a run that nobody else is just writing."""
+    of_run = runs.alias("of_run")
+    oldest = (
+        select(steps.c.run, steps.c.execution_id)
+        .join(of_run, of_run.c.run == steps.c.run)
+        .where(steps.c.worker.is_(None), steps.c.due_at <= b("now"), *conditions)
+        .order_by(steps.c.due_at)
+        .limit(b("limit"))
+        .with_for_update(skip_locked=True, of=(steps, of_run))
+        .cte("oldest")
+    )
+    return (
+        update(steps)
+        .where(steps.c.run == oldest.c.run, steps.c.execution_id == oldest.c.execution_id)
+        .values(worker=b("claimer"))
+        .returning(steps.c.run, steps.c.execution_id, steps.c.is_lost)
+    )
+
+
+# --- Locks ---
+
+_LOCKED = (*shared.HEAD, runs.c.is_latest)
+
+
+def _lock(condition: ColumnElement[bool], *, waits: bool) -> Executable:
+    return select(*_LOCKED).where(condition).order_by(runs.c.run).with_for_update(nowait=not waits)
+
+
+_OF_RUNS = _any(runs.c.run, "runs", BIGINT)
+_OF_FLOW_IDS = and_(_any(runs.c.flow_id, "flow_ids", TEXT), runs.c.is_latest == ONE)
+_known = (
+    select(definitions.c.hash)
+    .where(_any(definitions.c.hash, "hashes", TEXT))
+    .with_for_update(read=True, key_share=True)
+    .cte("known")
+)
+_known_count: Any = select(func.count()).select_from(_known).scalar_subquery()
+_IS_UNUSED = and_(
+    definitions.c.hash.not_in(select(runs.c.definition)),
+    definitions.c.hash.not_in(select(projections.c.definition)),
+    shared.HAS_SUCCESSOR,
+)
+
+# --- Others ---
+
+_set_attribute = postgres_insert(attributes)
+_set_definition = postgres_insert(definitions)
+_mark = postgres_insert(marks).values(name=b("name"), value=b("value"))
+_class: FromClause = table(
+    "pg_class", column("oid"), column("relnamespace"), column("relkind"), schema="pg_catalog"
+)
+_namespace: FromClause = table("pg_namespace", column("oid"), column("nspname"), schema="pg_catalog")
+_other: Any = projections.alias("other")
+
+_STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
+    "update_run": _guarded(shared.STATEMENTS["update_run"], ONE),
+    "close_run": _guarded(shared.STATEMENTS["close_run"], ONE),
+    "set_attribute": _set_attribute.on_conflict_do_update(
+        index_elements=[attributes.c.run, attributes.c.name, attributes.c.key],
+        set_={"value": _set_attribute.excluded.value},
+    ),
+    "insert_definition": _set_definition.on_conflict_do_update(
+        index_elements=[definitions.c.hash], set_={"stored_at": _set_definition.excluded.stored_at}
+    ),
+    "insert_pause": postgres_insert(pauses).on_conflict_do_nothing(),
+    "mark": _mark.on_conflict_do_update(
+        index_elements=[marks.c.name], set_={"value": func.greatest(marks.c.value, _mark.excluded.value)}
+    ),
+    "claim": _claim(),
+    "claim_except": _claim(~_IS_EXCLUDED, ~_IS_PAUSED),
+    "next_due_at_except": select(func.min(steps.c.due_at)).where(
+        steps.c.worker.is_(None), steps.c.due_at.is_not(None), ~_IS_EXCLUDED, ~_IS_PAUSED
+    ),
+    "busy": select(
+        exists().where(
+            steps.c.due_at.is_not(None),
+            ~_IS_EXCLUDED,
+            or_(
+                steps.c.worker.is_not(None),
+                and_(
+                    ~_IS_PAUSED,
+                    or_(
+                        steps.c.due_at <= b("until"),
+                        and_(steps.c.attempt > ONE, steps.c.phase != literal_column("'waiting'")),
+                    ),
+                ),
+            ),
+        )
+    ),
+    "leases": select(steps.c.execution_id, steps.c.worker).where(
+        steps.c.run == b("of_run"), _any(steps.c.execution_id, "executions", TEXT)
+    ),
+    "insert_worker": shared.STATEMENTS["insert_worker"].returning(workers.c.worker),  # type: ignore[attr-defined]
+    "renew_worker": shared.STATEMENTS["renew_worker"].returning(workers.c.worker),  # type: ignore[attr-defined]
+    "all_workers": select(workers).order_by(workers.c.worker),
+    "keep_workers": select(workers.c.worker)
+    .where(_any(workers.c.worker, "workers", BIGINT))
+    .with_for_update(read=True, key_share=True),
+    "claim_projections": update(projections)
+    .where(
+        projections.c.seq.in_(
+            select(projections.c.seq)
+            .where(~exists().where(_other.c.worker != b("claimer")))
+            .order_by(projections.c.seq)
+            .limit(b("limit"))
+            .correlate(None)
+        )
+    )
+    .values(worker=b("claimer"))
+    .returning(
+        projections.c.seq,
+        projections.c.sender,
+        projections.c.flow_id,
+        projections.c.definition,
+        projections.c.body,
+    ),
+    "lock_schema": select(func.pg_advisory_xact_lock(func.hashtext(b("lock", type_=TEXT)))),
+    "find_table": select(func.to_regclass(b("table", type_=TEXT)).cast(TEXT)),
+    "lock_projections": select(func.pg_advisory_xact_lock(func.hashtext(b("lock", type_=TEXT)))),
+    "lock_runs": _lock(_OF_RUNS, waits=True),
+    "lock_runs_now": _lock(_OF_RUNS, waits=False),
+    "lock_latest": _lock(_OF_FLOW_IDS, waits=True),
+    "lock_latest_now": _lock(_OF_FLOW_IDS, waits=False),
+    "lock_runs_of_worker": _lock(
+        runs.c.run.in_(select(steps.c.run).where(steps.c.worker == b("holder"))), waits=True
+    ),
+    "demand_definitions": select(
+        ONE.op("/")(case((_known_count == func.cardinality(b("hashes", type_=ARRAY(TEXT))), ONE), else_=ZERO))
+    ),
+    "run_numbers": select(func.nextval(b("sequence", type_=TEXT))).select_from(
+        func.generate_series(ONE, b("count", type_=BIGINT))
+    ),
+    "prunable_runs": select(runs.c.run)
+    .where(runs.c.closed_at < b("before"))
+    .order_by(runs.c.run)
+    .limit(b("limit"))
+    .with_for_update(skip_locked=True),
+    "unused_definitions": select(definitions.c.hash)
+    .where(_IS_UNUSED)
+    .order_by(definitions.c.hash)
+    .with_for_update(),
+    "delete_unused_definitions": delete(definitions)
+    .where(_any(definitions.c.hash, "hashes", TEXT), _IS_UNUSED)
+    .returning(definitions.c.hash),
+    "latest_heads": select(*shared.HEAD)
+    .where(runs.c.is_latest == ONE)
+    .order_by(runs.c.started_at.desc(), runs.c.run.desc()),
+    "used_bytes": select(func.coalesce(func.sum(func.pg_total_relation_size(_class.c.oid)), ZERO))
+    .select_from(_class.join(_namespace, _namespace.c.oid == _class.c.relnamespace))
+    .where(_namespace.c.nspname == b("schema", type_=TEXT), _class.c.relkind == literal_column("'r'")),
+    "notify": select(func.pg_notify(b("channel", type_=TEXT), b("payload", type_=TEXT))),
+}
+del _STATEMENTS["versions"], _STATEMENTS["last_run"]
+
+_ORDER = {
+    "history": history.c.version,
+    "messages": messages.c.seq,
+    "outputs": outputs.c.position,
+    "reports": reports.c.position,
+    "runs": runs.c.run,
+}
+for _table in RUN_TABLES:
+    _STATEMENTS[f"prune_{_table.name}"] = delete(_table).where(_any(_table.c.run, "runs", BIGINT))
+    _STATEMENTS[f"export_{_table.name}"] = (
+        select(*(each for each in _table.c if each.name != "run"))
+        .where(_table.c.run == b("of_run"))
+        .order_by(_ORDER.get(_table.name, literal_column("rowid")))
+    )
+
+_STEP = {"of_run": steps.c.run, "of_execution": steps.c.execution_id}
+_RUN = {"of_run": runs.c.run, "from_version": runs.c.version}
+_EXPECTED: ColumnElement[Any] = b("expected", type_=BIGINT)
+BULK: dict[str, Any] = {
+    "insert_run": _bulk_insert("insert_run", runs),
+    "update_run": _guarded(_bulk_change("update_run", update(runs), _RUN), _EXPECTED),
+    "close_run": _guarded(_bulk_change("close_run", update(runs), _RUN), _EXPECTED),
+    "insert_step": _bulk_insert("insert_step", steps, is_lost=ZERO),
+    "update_step": _bulk_change("update_step", update(steps), _STEP, is_lost=ZERO),
+    "delete_step": _bulk_change("delete_step", delete(steps), _STEP),
+    "delete_steps": _bulk_change("delete_steps", delete(steps), {"of_run": steps.c.run}),
+    "insert_message": _bulk_insert("insert_message", messages),
+    "delete_message": _bulk_change(
+        "delete_message", delete(messages), {"of_run": messages.c.run, "of_seq": messages.c.seq}
+    ),
+    "insert_output": _bulk_insert("insert_output", outputs),
+    "insert_report": _bulk_insert("insert_report", reports),
+    "insert_history": _bulk_insert("insert_history", history),
+}
+STATEMENTS: dict[str, Any] = _STATEMENTS | {f"bulk_{name}": statement for name, statement in BULK.items()}
+
+
+def compile_postgres() -> str:
+    """The text of `postgres.sql`."""
+    parts = ["-- Written by `python -m orchestrator.store.postgres_statements` from that module.\n"]
+    for name, making in made():
+        parts.append(f"-- schema {name}\n{str(making.compile(dialect=_DIALECT)).strip()}\n")
+    for name, statement in STATEMENTS.items():
+        compiled = statement.compile(
+            dialect=_DIALECT, schema_translate_map={None: SCHEMA}, render_schema_translate=True
+        )
+        parts.append(f"-- statement {name}({', '.join(compiled.positiontup or ())})\n{compiled}\n")
+    return "\n".join("\n".join(line.rstrip() for line in part.splitlines()) + "\n" for part in parts)
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("postgres.sql").write_text(compile_postgres(), encoding="utf-8")

@@ -1,0 +1,42 @@
+"""Caring for a PostgreSQL store: deleting what is old, whole runs in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import psycopg
+
+from orchestrator.store.contract import DefinitionRow, RunRecord
+from orchestrator.store.postgres_reading import PostgresReading
+from orchestrator.store.sql import COLUMNS, RUN_TABLES
+from orchestrator.store.times import to_micros
+
+
+class PostgresUpkeep(PostgresReading):
+    """See contract.Transaction."""
+
+    def prune(self, before: datetime, limit: int) -> list[int]:
+        runs = [run for (run,) in self._all("prunable_runs", to_micros(before), limit)]
+        if runs:
+            for table in RUN_TABLES:
+                self._link.defer(f"prune_{table}", runs)
+        return runs
+
+    def prune_definitions(self) -> list[str]:
+        """Locked first, then looked at again: a run may just be beginning with one."""
+        hashes = [hash for (hash,) in self._all("unused_definitions")]
+        return [hash for (hash,) in self._all("delete_unused_definitions", hashes)] if hashes else []
+
+    def import_run(self, run: int, record: RunRecord) -> None:
+        for table in RUN_TABLES:
+            rows = [(run, *(row[column] for column in COLUMNS[table])) for row in record[table]]
+            if not rows:
+                continue
+            try:
+                self._link.defer_many(f"import_{table}", rows)
+                self._link.flush()
+            except (psycopg.IntegrityError, psycopg.DataError) as error:
+                raise ValueError(f"`{table}`: {str(error).splitlines()[0]}") from None
+
+    def import_definition(self, row: DefinitionRow) -> None:
+        self._link.defer("insert_definition", *row)

@@ -1,0 +1,196 @@
+"""Reads that are the same in every SQL database: from the rows of a statement to what the engine knows."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import starmap
+from typing import Any
+
+import msgspec
+
+from orchestrator.core.codec import decode_execution
+from orchestrator.core.evolve import rebuild_indexes
+from orchestrator.core.pauses import Pauses
+from orchestrator.core.state import BranchReport, Output, QueuedMessage, Round, Run, RunError, Status
+from orchestrator.store.contract import (
+    DefinitionRow,
+    Head,
+    HistoryRow,
+    RunRecord,
+    Statistics,
+    StoredDefinition,
+    StoredRun,
+    WorkerRow,
+)
+from orchestrator.store.rows import RunState
+from orchestrator.store.sql import COLUMNS, RUN_TABLES
+from orchestrator.store.times import from_micros, to_micros
+
+_decode_json = msgspec.json.Decoder().decode
+_decode_state = msgspec.json.Decoder(RunState).decode
+_decode_error = msgspec.json.Decoder(RunError).decode
+_decode_output = msgspec.json.Decoder(Output).decode
+_OF_RUN = ("run_payload", "steps_of", "messages_of", "attributes_of", "rounds_of", "outputs_of")
+"""Statements that load a run."""
+
+
+class SqlReading:
+    """See contract.Reading. A database says how its statements are run."""
+
+    def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """All rows of a statement (statements.py)."""
+        raise NotImplementedError
+
+    def _listed(self, values: Iterable[object]) -> object:
+        """A parameter that is a list."""
+        raise NotImplementedError
+
+    def _expect(self, statements: Sequence[str], *parameters: object) -> None:
+        """These are about to be run with these parameters: a database far away answers all at once."""
+
+    def find_latest(self, flow_id: str) -> Head | None:
+        row = self._one("find_latest", flow_id)
+        return Head(*row) if row else None
+
+    def find_run(self, run: int) -> Head | None:
+        row = self._one("find_run", run)
+        return Head(*row) if row else None
+
+    def load(self, head: Head) -> StoredRun:
+        self._expect(_OF_RUN, head.run)
+        run = _empty_run(head)
+        payload, state, error = self._row("run_payload", head.run)
+        run.input = _decode_json(payload)
+        run.error = _decode_error(error) if error is not None else None
+        _apply_state(run, _decode_state(state))
+        leases: dict[str, int] = {}
+        for execution_id, _, worker, _, body in self._all("steps_of", head.run):
+            run.executions[execution_id] = decode_execution(body)
+            if worker is not None:
+                leases[execution_id] = worker
+        for seq, channel, key, value in self._all("messages_of", head.run):
+            message = QueuedMessage(seq, _decode_json(value))
+            run.queues.setdefault((channel, key), deque()).append(message)
+        for name, is_map, key, value in self._all("attributes_of", head.run):
+            entries = run.attribute_maps.setdefault(name, {}) if is_map else run.attributes
+            entries[key if is_map else name] = _decode_json(value)
+        self._load_rounds(run, head.run)
+        run.outputs = [_decode_output(body) for (body,) in self._all("outputs_of", head.run)]
+        rebuild_indexes(run)
+        return StoredRun(head, run, leases)
+
+    def _load_rounds(self, run: Run, number: int) -> None:
+        for name, join, branch_count, counting, missed, members, is_cancelled in self._all(
+            "rounds_of", number
+        ):
+            run.rounds[name] = Round(join, branch_count, counting, missed, members, bool(is_cancelled))
+        if run.rounds:
+            for name, branch, value in self._all("reports_of", number):
+                run.rounds[name].reports.append(BranchReport(branch, _decode_json(value)))
+
+    def history(self, run: int, after_version: int = 0) -> list[HistoryRow]:
+        return [HistoryRow(*row) for row in self._all("history_of", run, after_version)]
+
+    def heads(self) -> list[Head]:
+        return [Head(*row) for row in self._all("latest_heads")]
+
+    def live_heads(self, definition: str, after_run: int, limit: int) -> list[Head]:
+        return [Head(*row) for row in self._all("live_of_definition", definition, after_run, limit)]
+
+    def definition_names(self) -> list[tuple[str, str]]:
+        return [(flow, hash) for flow, hash in self._all("definition_names")]
+
+    def definition(self, hash: str) -> StoredDefinition | None:
+        row = self._one("definition", hash)
+        return StoredDefinition(*row) if row else None
+
+    def is_busy(self, until: datetime, excluded: Sequence[str] = ()) -> bool:
+        return bool(self._row("busy", self._listed(excluded), to_micros(until))[0])
+
+    def find_pauses(self) -> Pauses:
+        return pauses_of(self._all("all_pauses"))
+
+    def is_projecting(self, run: int | None = None) -> bool:
+        row = self._row("has_projections") if run is None else self._row("has_projections_of", run)
+        return bool(row[0])
+
+    # --- Upkeep ---
+
+    def run_counts(self) -> dict[str, int]:
+        return dict(self._all("run_counts"))
+
+    def work_counts(self, now: datetime) -> tuple[int, int]:
+        leased_count, due_count = self._row("work_counts", to_micros(now))
+        return leased_count, due_count
+
+    def workers(self) -> list[WorkerRow]:
+        return list(starmap(WorkerRow, self._all("all_workers")))
+
+    def count_prunable(self, before: datetime) -> int:
+        count: int = self._row("prunable_count", to_micros(before))[0]
+        return count
+
+    def run_numbers(self, flow_id: str | None = None) -> list[int]:
+        rows = self._all("all_runs") if flow_id is None else self._all("runs_of", flow_id)
+        return [run for (run,) in rows]
+
+    def export_run(self, run: int) -> RunRecord:
+        record: RunRecord = {}
+        for table in RUN_TABLES:
+            rows = self._all(f"export_{table}", run)
+            record[table] = [dict(zip(COLUMNS[table], row, strict=True)) for row in rows]
+        return record
+
+    def export_definitions(self) -> Iterator[DefinitionRow]:
+        for row in self._all("all_definitions"):
+            yield DefinitionRow(*row)
+
+    def _one(self, name: str, *parameters: object) -> tuple[Any, ...] | None:
+        rows = self._all(name, *parameters)
+        return rows[0] if rows else None
+
+    def _row(self, name: str, *parameters: object) -> tuple[Any, ...]:
+        (row,) = self._all(name, *parameters)
+        return row
+
+    def _statistics(self, now: datetime, *, used_bytes: int, free_bytes: int) -> Statistics:
+        oldest_running, oldest_closed = self._row("oldest_runs")
+        leased_count, due_count = self.work_counts(now)
+        return Statistics(
+            schema_version=self._row("installed_version")[0],
+            used_bytes=used_bytes,
+            free_bytes=free_bytes,
+            run_counts=self.run_counts(),
+            row_counts=dict(self._all("row_counts")),
+            oldest_running_at=from_micros(oldest_running) if oldest_running is not None else None,
+            oldest_closed_at=from_micros(oldest_closed) if oldest_closed is not None else None,
+            leased_count=leased_count,
+            due_count=due_count,
+        )
+
+
+def pauses_of(rows: Iterable[tuple[str, str]]) -> Pauses:
+    return Pauses(frozenset((flow, step or None) for flow, step in rows))
+
+
+def _empty_run(head: Head) -> Run:
+    return Run(
+        flow_id=head.flow_id,
+        run_id=head.run_id,
+        status=Status(head.status),
+        version=head.version,
+        attempt=head.attempt,
+        request_id=head.request_id,
+        started_at=from_micros(head.started_at),
+        closed_at=from_micros(head.closed_at) if head.closed_at is not None else None,
+    )
+
+
+def _apply_state(run: Run, state: RunState) -> None:
+    run.next_seq, run.next_order = state.next_seq, state.next_order
+    run.is_completing = state.is_completing
+    run.counters, run.dropped_count = state.counters, state.dropped_count
+    run.answers, run.watchers, run.skips = state.answers, state.watchers, state.skips
+    run.config = state.config

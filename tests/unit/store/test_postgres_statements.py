@@ -1,0 +1,36 @@
+from importlib.resources import files
+
+from orchestrator.store.postgres_statements import BULK, compile_postgres
+from orchestrator.store.postgres_statements import STATEMENTS as DEFINED
+from orchestrator.store.rows import Writes
+from orchestrator.store.sql import PARAMETERS, read_sql
+from orchestrator.store.sql import STATEMENTS as ON_SQLITE
+
+SCHEMA, STATEMENTS, ON_POSTGRES = read_sql("postgres.sql")
+
+
+def test_the_sql_file_is_what_core_compiles() -> None:
+    committed = files("orchestrator.store").joinpath("postgres.sql").read_text(encoding="utf-8")
+    assert committed == compile_postgres(), "run: python -m orchestrator.store.postgres_statements"
+
+
+def test_every_defined_statement_is_read_from_the_file() -> None:
+    assert set(STATEMENTS) == set(DEFINED)
+    assert all(STATEMENTS[name].count("%s") == len(ON_POSTGRES[name]) for name in STATEMENTS)
+    assert len([text for text in SCHEMA if text.startswith("CREATE TABLE")]) == 14
+
+
+def test_row_parameters_stand_in_the_order_that_sqlite_has_them_in() -> None:
+    assert {name: ON_POSTGRES[name] for name in Writes.__slots__} == {
+        name: PARAMETERS[name] for name in Writes.__slots__
+    }
+
+
+def test_many_rows_have_the_columns_of_one() -> None:
+    for name in BULK:
+        expected = ON_POSTGRES[name] + (("expected",) if name in ("update_run", "close_run") else ())
+        assert ON_POSTGRES[f"bulk_{name}"] == expected
+
+
+def test_both_databases_have_the_same_statements_but_for_locks_and_bulk() -> None:
+    assert set(ON_SQLITE) - set(STATEMENTS) == {"versions", "last_run"}
