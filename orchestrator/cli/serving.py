@@ -34,6 +34,7 @@ class WorkerOptions:
     retention: str | None
     queues: str | None
     metrics_port: int | None
+    metrics_host: str
     traces: Traces | None
     log_format: LogFormat
     log_level: LogLevel | None
@@ -58,7 +59,7 @@ def serve(options: WorkerOptions) -> None:
         with ExitStack() as stack:
             tell = stack.enter_context(logging_as(options.log_format, options.log_level))
             stack.enter_context(draining(worker, tell))
-            stack.enter_context(_serving_metrics(worker, options.metrics_port, tell))
+            stack.enter_context(_serving_metrics(worker, options, tell))
             tell(f"working on {settings.db}" + (" until idle" if options.until_idle else "; Ctrl-C stops"))
             _tell_unknown_queues(worker, tell)
             _work(worker, span if options.until_idle else None)
@@ -107,12 +108,14 @@ def _tell_unknown_queues(worker: Worker, tell: Tell) -> None:
 
 
 @contextmanager
-def _serving_metrics(worker: Worker, port: int | None, tell: Tell) -> Iterator[None]:
+def _serving_metrics(worker: Worker, options: WorkerOptions, tell: Tell) -> Iterator[None]:
+    port = options.metrics_port
     if port is None:
         yield
         return
+    from orchestrator.engine.health import Health
     from orchestrator.engine.metrics_server import MetricsServer  # http.server is slow to import
 
-    with MetricsServer(port, worker.metrics_text) as server:
+    with MetricsServer(port, worker.metrics_text, Health(worker), host=options.metrics_host) as server:
         tell(f"metrics on {server.url}")
         yield

@@ -1,4 +1,4 @@
-"""What a worker has done and is doing, in Prometheus' text format (version 0.0.4).
+"""What a worker has done and is doing, for Prometheus. Names and labels are part of the contract.
 
 Noting takes about a microsecond an event; counting what is in the database happens when somebody reads.
 """
@@ -6,44 +6,20 @@ Noting takes about a microsecond an event; counting what is in the database happ
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import Any
 
 from orchestrator.core import changes as c
 from orchestrator.engine.batch import Batch
-from orchestrator.engine.census import Census, Values
+from orchestrator.engine.cache import Entry
+from orchestrator.engine.census import Census
+from orchestrator.engine.exposition import Counter, Histogram, family
 from orchestrator.engine.task import Task
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
+_LIVES = (0.1, 1.0, 10.0, 60.0, 600.0, 3600.0, 21600.0, 86400.0, 604800.0, 2592000.0)
+"""Seconds, up to thirty days."""
 _SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0)
-Labels: TypeAlias = tuple[str, ...]
-
-
-class Histogram:
-    __slots__ = ("bounds", "counts", "sum")
-
-    def __init__(self, bounds: tuple[float, ...]) -> None:
-        self.bounds = bounds
-        self.counts = [0] * (len(bounds) + 1)
-        """Of each bucket by itself; the last is above all bounds."""
-        self.sum = 0.0
-
-    def note(self, value: float) -> None:
-        self.counts[bisect_left(self.bounds, value)] += 1
-        self.sum += value
-
-    def lines(self, name: str, labels: str) -> Iterator[str]:
-        total = 0
-        for bound, count in zip((*self.bounds, None), self.counts, strict=True):
-            total += count
-            le = f'le="{bound:g}"' if bound is not None else 'le="+Inf"'
-            yield f"{name}_bucket{{{labels}{',' if labels else ''}{le}}} {total}"
-        braces = f"{{{labels}}}" if labels else ""
-        yield f"{name}_sum{braces} {self.sum!r}"
-        yield f"{name}_count{braces} {total}"
 
 
 class Metrics:
@@ -51,92 +27,97 @@ class Metrics:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._transaction_count = 0
-        self._commit_count = 0
-        self._sizes = Histogram(_SIZES)
-        self._steps: dict[Labels, int] = defaultdict(int)
-        """By flow, step and outcome."""
-        self._retries: dict[Labels, int] = defaultdict(int)
-        self._starts: dict[Labels, int] = defaultdict(int)
-        self._closings: dict[Labels, int] = defaultdict(int)
-        self._seconds: dict[Labels, Histogram] = defaultdict(lambda: Histogram(_SECONDS))
+        self._transactions = Counter("transactions_total", "Transactions.")
+        self._commits = Counter("commits_total", "Commits of runs.")
+        self._sizes = Histogram("transaction_commits", "Commits in one transaction.", _SIZES)
+        self._starts = Counter("runs_started_total", "Runs begun here.", "flow")
+        self._closings = Counter("runs_closed_total", "Runs closed here.", "flow", "status")
+        self._lives = Histogram(
+            "run_seconds", "From start to end of runs closed here.", _LIVES, "flow", "status"
+        )
+        self._queued = Counter(
+            "step_executions_started_total", "Step executions that began here.", "flow", "step"
+        )
+        self._ended = Counter(
+            "step_executions_total", "Step executions that ended here.", "flow", "step", "outcome"
+        )
+        self._failures = Counter(
+            "failed_attempts_total", "Failed attempts, tried again or not.", "flow", "step"
+        )
+        self._retries = Counter("retries_total", "Failed attempts that are tried again.", "flow", "step")
+        self._seconds = Histogram(
+            "handler_seconds",
+            "Time in handlers, but for transactional ones.",
+            _SECONDS,
+            "flow",
+            "step",
+            "method",
+        )
 
     def note_batch(self, batch: Batch) -> None:
         """After a transaction."""
         if batch.is_empty:
             return
         with self._lock:
-            self._transaction_count += 1
-            self._commit_count += batch.event_count
+            self._transactions.add()
+            self._commits.add(count=batch.event_count)
             self._sizes.note(batch.event_count)
             for entry, _, changes in batch.applied:
-                flow = entry.flow.name
                 for change in changes:
-                    kind = type(change)
-                    if kind is c.StepEnded:
-                        assert isinstance(change, c.StepEnded)
-                        self._steps[flow, change.execution_id.rpartition("-")[0], change.how] += 1
-                    elif kind is c.AttemptFailed:
-                        assert isinstance(change, c.AttemptFailed)
-                        self._retries[flow, change.execution_id.rpartition("-")[0]] += 1
-                    elif kind is c.RunOpened:
-                        self._starts[(flow,)] += 1
-                    elif kind is c.RunClosed:
-                        assert isinstance(change, c.RunClosed)
-                        self._closings[flow, change.status] += 1
+                    note = _NOTE.get(type(change))
+                    if note is not None:
+                        note(self, entry, change)
+
+    def _note_queued(self, entry: Entry, change: c.StepQueued) -> None:
+        self._queued.add(entry.flow.name, change.execution.step)
+
+    def _note_ended(self, entry: Entry, change: c.StepEnded) -> None:
+        flow, step = entry.flow.name, _step_of(change.execution_id)
+        self._ended.add(flow, step, change.how)
+        if change.how == "failed":
+            self._failures.add(flow, step)
+
+    def _note_failed(self, entry: Entry, change: c.AttemptFailed | c.WaitSkipped) -> None:
+        flow, step = entry.flow.name, _step_of(change.execution_id)
+        self._failures.add(flow, step)
+        if isinstance(change, c.AttemptFailed):
+            self._retries.add(flow, step)
+
+    def _note_opened(self, entry: Entry, _: c.RunOpened) -> None:
+        self._starts.add(entry.flow.name)
+
+    def _note_closed(self, entry: Entry, change: c.RunClosed) -> None:
+        self._closings.add(entry.flow.name, change.status)
+        if entry.run.started_at is not None:
+            seconds = (change.at - entry.run.started_at).total_seconds()
+            self._lives.note(seconds, entry.flow.name, change.status)
 
     def note_call(self, task: Task, seconds: float) -> None:
         """After a handler, whatever came of it."""
         with self._lock:
             method = "wait_for" if task.is_wait_for else "execute"
-            self._seconds[task.flow, task.step, method].note(seconds)
+            self._seconds.note(seconds, task.flow, task.step, method)
 
     def as_text(self, census: Census) -> str:
         lines: list[str] = []
-        for name, help, value in census.read():
-            lines += _family(name, "gauge", help, value)
+        for name, help, values in census.read():
+            lines += family(name, "gauge", help, values)
         with self._lock:
-            lines += _family("transactions_total", "counter", "Transactions.", {(): self._transaction_count})
-            lines += _family("commits_total", "counter", "Commits of runs.", {(): self._commit_count})
-            lines += _family(
-                "runs_started_total", "counter", "Runs begun here.", _labelled(self._starts, "flow")
-            )
-            closings = _labelled(self._closings, "flow", "status")
-            lines += _family("runs_closed_total", "counter", "Runs closed here.", closings)
-            ended = _labelled(self._steps, "flow", "step", "outcome")
-            lines += _family("step_executions_total", "counter", "Step executions that ended here.", ended)
-            retries = _labelled(self._retries, "flow", "step")
-            lines += _family("retries_total", "counter", "Failed attempts that are tried again.", retries)
-            lines += _head("transaction_commits", "histogram", "Commits in one transaction.")
-            lines += self._sizes.lines("orchestrator_transaction_commits", "")
-            lines += _head("handler_seconds", "histogram", "Time in handlers, but for transactional ones.")
-            for values, histogram in self._seconds.items():
-                labels = _labels(("flow", "step", "method"), values)
-                lines += histogram.lines("orchestrator_handler_seconds", labels)
+            for each in vars(self).values():
+                if isinstance(each, Counter | Histogram):
+                    lines += each.lines()
         return "\n".join([*lines, ""])
 
 
-def _head(name: str, kind: str, help: str) -> list[str]:
-    return [f"# HELP orchestrator_{name} {help}", f"# TYPE orchestrator_{name} {kind}"]
+_NOTE: dict[type, Callable[[Metrics, Entry, Any], None]] = {
+    c.StepQueued: Metrics._note_queued,
+    c.StepEnded: Metrics._note_ended,
+    c.AttemptFailed: Metrics._note_failed,
+    c.WaitSkipped: Metrics._note_failed,
+    c.RunOpened: Metrics._note_opened,
+    c.RunClosed: Metrics._note_closed,
+}
 
 
-def _family(
-    name: str, kind: str, help: str, values: Mapping[tuple[tuple[str, str], ...], float]
-) -> list[str]:
-    lines = _head(name, kind, help)
-    for labels, value in values.items():
-        shown = _labels((key for key, _ in labels), (text for _, text in labels))
-        lines.append(f"orchestrator_{name}{f'{{{shown}}}' if shown else ''} {value}")
-    return lines
-
-
-def _labelled(counts: Mapping[Labels, int], *names: str) -> Values:
-    return {tuple(zip(names, values, strict=True)): count for values, count in counts.items()}
-
-
-def _labels(names: Iterable[str], values: Iterable[str]) -> str:
-    return ",".join(f'{name}="{_escape(value)}"' for name, value in zip(names, values, strict=True))
-
-
-def _escape(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def _step_of(execution_id: str) -> str:
+    return execution_id.rpartition("-")[0]

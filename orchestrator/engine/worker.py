@@ -96,7 +96,10 @@ class Worker:
         self._concurrency = concurrency
         self._changed = threading.Event()
         self._stop_asked = threading.Event()
-        self._is_started = False
+        self.is_started = False
+        self.is_draining = False
+        self.renewed_at: datetime | None = None
+        """When its lease was last renewed; None: it has none."""
         self._beat_at: datetime | None = None
         self._on_progress = on_progress
         self._metrics = metrics
@@ -109,10 +112,10 @@ class Worker:
 
     def start(self) -> None:
         """Begin to work, in threads of its own."""
-        if self._is_started:
+        if self.is_started:
             return
         self._make_projector()
-        self._is_started = True
+        self.is_started = True
         if sys.getswitchinterval() > _SWITCH_INTERVAL:
             sys.setswitchinterval(_SWITCH_INTERVAL)
         dispatcher = self._dispatcher
@@ -133,9 +136,9 @@ class Worker:
     def stop(self, grace: timedelta | float = 30.0) -> None:
         """Take no new work, let running handlers finish within `grace`, hand back the rest."""
         self._stop_asked.set()
-        if not self._is_started:
+        if not self.is_started:
             return
-        self._is_started = False
+        self.is_started, self.is_draining = False, True
         if self._retention is not None:
             self._retention.stop()
         dispatcher, committer = self._dispatcher, self.engine.committer
@@ -154,6 +157,7 @@ class Worker:
         committer.lead()
         self._stop_projector(ends_at)
         committer.exclusively(self._sign_off, "lease")
+        self.renewed_at, self.is_draining = None, False
         journal.note_worker_drained(dispatcher.worker, left_count, time.monotonic() - began_at)
         self.engine.dispatcher = committer.workplace = None
         self.engine.store.ring()
@@ -313,7 +317,10 @@ class Worker:
     def _register(self, transaction: Transaction, now: datetime) -> None:
         self._dispatcher.worker = leases.register(transaction, now)
         self._take_over(transaction, now)
-        self._beat_at = now + leases.RENEW_EVERY
+        self._expect_beat(now)
+
+    def _expect_beat(self, now: datetime) -> None:
+        self.renewed_at, self._beat_at = now, now + leases.RENEW_EVERY
         self._dispatcher.watch.need_by(self._beat_at)
 
     def _take_over(self, transaction: Transaction, now: datetime) -> None:
@@ -341,8 +348,7 @@ class Worker:
             self._dispatcher.worker = leases.register(transaction, now)
             journal.note_worker_lost(own, self._dispatcher.worker)
         self._take_over(transaction, now)
-        self._beat_at = now + leases.RENEW_EVERY
-        self._dispatcher.watch.need_by(self._beat_at)
+        self._expect_beat(now)
 
     def _sign_off(self, transaction: Transaction, now: datetime) -> None:
         """Whatever is left is free again; results of handlers left behind are ignored."""

@@ -43,6 +43,8 @@ def test_metrics_are_scraped_from_a_running_worker(place: Place) -> None:
         assert 'orchestrator_step_executions_total{flow="Hello",step="Greet",outcome="completed"} 1' in lines
         assert 'orchestrator_handler_seconds_count{flow="Hello",step="Greet",method="execute"} 1' in lines
         assert 'orchestrator_runs{status="COMPLETED"} 1' in lines
+        with urllib.request.urlopen(url.replace("metrics", "readyz"), timeout=30) as answer:
+            assert json.load(answer)["status"] == "ok"
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(30) == 0
     finally:

@@ -37,8 +37,16 @@ MetricsPort = Annotated[
         metavar="PORT",
         min=0,
         max=65535,
-        help="Serve http://127.0.0.1:PORT/metrics for Prometheus; 0 chooses a free port.",
+        help="Serve /metrics for Prometheus, /healthz and /readyz for probes; 0 chooses a free port.",
         show_default=False,
+    ),
+]
+MetricsHost = Annotated[
+    str,
+    typer.Option(
+        "--metrics-host",
+        metavar="ADDRESS",
+        help="Address of that port; 0.0.0.0 is every one, for probes and scrapes from elsewhere.",
     ),
 ]
 TracesOption = Annotated[
@@ -72,6 +80,7 @@ def worker(
     retention: Retention = None,
     queues: Queues = None,
     metrics_port: MetricsPort = None,
+    metrics_host: MetricsHost = "127.0.0.1",
     traces: TracesOption = None,
     log_format: Format = LogFormat.TEXT,
     log_level: Level = None,
@@ -94,6 +103,7 @@ def worker(
             retention=retention,
             queues=queues,
             metrics_port=metrics_port,
+            metrics_host=metrics_host,
             traces=traces,
             log_format=log_format,
             log_level=log_level,

@@ -6,11 +6,14 @@ import re
 import threading
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
-from orchestrator.engine.metrics import CONTENT_TYPE, Histogram, Metrics
+from orchestrator.engine.exposition import CONTENT_TYPE, Counter, Histogram
+from orchestrator.engine.metrics import Metrics
 from orchestrator.engine.metrics_server import MetricsServer
 from orchestrator.engine.worker import Worker
 from orchestrator.errors import StoreError, UsageError
@@ -33,6 +36,15 @@ steps:
 SAMPLE = re.compile(
     r'(?P<name>[a-z_]+)(\{(?P<labels>[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*)\})? (?P<value>[0-9.e+-]+)\Z'
 )
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Iterator[Kit]:
+    engine_handlers.reset()
+    made = Kit(tmp_path)
+    yield made
+    made.close()
+    engine_handlers.reset()
 
 
 def samples(text: str) -> dict[str, float]:
@@ -94,16 +106,91 @@ def test_a_worker_counts_what_it_does(tmp_path: Path) -> None:
 
 
 def test_a_histogram_counts_up_to_each_bound() -> None:
-    histogram = Histogram((1.0, 2.0))
+    histogram = Histogram("x", "Some.", (1.0, 2.0), "a")
     for value in (0.5, 1.0, 1.5, 7.0):
-        histogram.note(value)
-    assert list(histogram.lines("x", 'a="b"')) == [
-        'x_bucket{a="b",le="1"} 2',
-        'x_bucket{a="b",le="2"} 3',
-        'x_bucket{a="b",le="+Inf"} 4',
-        'x_sum{a="b"} 10.0',
-        'x_count{a="b"} 4',
+        histogram.note(value, "b")
+    assert list(histogram.lines()) == [
+        "# HELP orchestrator_x Some.",
+        "# TYPE orchestrator_x histogram",
+        'orchestrator_x_bucket{a="b",le="1"} 2',
+        'orchestrator_x_bucket{a="b",le="2"} 3',
+        'orchestrator_x_bucket{a="b",le="+Inf"} 4',
+        'orchestrator_x_sum{a="b"} 10.0',
+        'orchestrator_x_count{a="b"} 4',
     ]
+
+
+@pytest.mark.parametrize("text", ['say "hi"', "back\\slash", "two\nlines", "ünï"])
+def test_labels_are_read_as_they_were_written(text: str) -> None:
+    counter = Counter("x", "Some.", "a")
+    counter.add(text)
+    (family,) = text_string_to_metric_families("\n".join([*counter.lines(), ""]))
+    assert [sample.labels for sample in family.samples] == [{"a": text}]
+
+
+NAMES = {
+    "runs": ("gauge", {"status"}),
+    "due": ("gauge", set()),
+    "leased": ("gauge", set()),
+    "held": ("gauge", set()),
+    "handlers_running": ("gauge", set()),
+    "runs_started": ("counter", {"flow"}),
+    "runs_closed": ("counter", {"flow", "status"}),
+    "run_seconds": ("histogram", {"flow", "status"}),
+    "step_executions_started": ("counter", {"flow", "step"}),
+    "step_executions": ("counter", {"flow", "step", "outcome"}),
+    "failed_attempts": ("counter", {"flow", "step"}),
+    "retries": ("counter", {"flow", "step"}),
+    "handler_seconds": ("histogram", {"flow", "step", "method"}),
+    "commits": ("counter", set()),
+    "transactions": ("counter", set()),
+    "transaction_commits": ("histogram", set()),
+}
+"""Part of the contract: dashboards and alerts are made of them."""
+
+
+def test_names_and_labels_stay_as_they_are_and_are_documented(kit: Kit) -> None:
+    worker = Worker(kit.engine, metrics=Metrics())
+    worker.start()
+    kit.client.start(FLOW, "run-1")
+    engine_handlers.gates["Async"] = Gate()
+    engine_handlers.gates["Async"].open()
+    worker.run_until_closed("run-1")
+    worker.stop()
+    found = {
+        family.name.removeprefix("orchestrator_"): (
+            family.type,
+            {label for sample in family.samples for label in sample.labels} - {"le"},
+        )
+        for family in text_string_to_metric_families(worker.metrics_text())
+    }
+    assert found == NAMES
+    page = (Path(__file__).parents[3] / "docs/how-to/run-workers.md").read_text(encoding="utf-8")
+    assert [name for name in NAMES if f"`orchestrator_{name}" not in page] == []
+
+
+def test_failed_attempts_are_counted_whether_they_are_tried_again_or_not(kit: Kit) -> None:
+    flow = flow_of(
+        """
+flow: Failing
+handlers: tests.support.engine_handlers
+start: Try
+steps:
+  Try:
+    execute: {handler: fail_for_good, retry: {initial_interval: 0s, maximum_attempts: 2}}
+    graceful_complete: null
+"""
+    )
+    worker = Worker(kit.engine, metrics=Metrics())
+    worker.start()
+    kit.clock.advance(seconds=3)
+    kit.client.start(flow, "run-1")
+    worker.run_until_closed("run-1")
+    worker.stop()
+    found = samples(worker.metrics_text())
+    assert found['orchestrator_failed_attempts_total{flow="Failing",step="Try"}'] == 1
+    assert found['orchestrator_step_executions_total{flow="Failing",step="Try",outcome="failed"}'] == 1
+    assert found['orchestrator_run_seconds_count{flow="Failing",status="FAILED"}'] == 1
 
 
 def get(url: str) -> tuple[int, str, str]:
