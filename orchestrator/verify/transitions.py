@@ -39,6 +39,7 @@ class Transitions:
         self._prober = Prober(flow, relevance, places)
         self._decider = Decider(flow, self.sizes, relevance, self._prober)
         self._memory: dict[Hashable, tuple[Outcome, ...]] = {}
+        self._queues_awaited: dict[int, frozenset[int]] = {}
         self._transient = frozenset(
             name for name, channel in flow.channels.items() if channel.delivery is Delivery.TRANSIENT
         )
@@ -88,6 +89,8 @@ class Transitions:
     def after(self, state: State, outcome: Outcome) -> State:
         """The state that the outcome leads to; transient messages that no wait can take are gone."""
         found = follow(state, outcome)
+        if found.status is Status.COMPLETED and found.marking:
+            return found._replace(queues=self._given_back(found))
         if not self._transient or not found.is_running:
             return found
         kept = tuple(
@@ -96,6 +99,14 @@ class Transitions:
             if self.queues[number][0] not in self._transient or self._is_wanted(found, number)
         )
         return found._replace(queues=kept)
+
+    def _given_back(self, state: State) -> Counts:
+        """Executions that a completion cuts short give back what their waits took (rule 109)."""
+        unread = Counter(dict(state.queues))
+        for number, count in state.marking:
+            for key, taken in self.places[number].taken.items():
+                unread[self._prober.queue_number(key)] += count * taken
+        return counts_of(unread)
 
     def _is_wanted(self, state: State, queue: int) -> bool:
         """Can a wait end that takes from this queue?"""
@@ -109,15 +120,26 @@ class Transitions:
 
     # --- Waits ----------------------------------------------------------------------------------------------
 
-    def _satisfactions(self, state: State, number: int, place: Place) -> Iterator[Outcome]:
+    def _satisfactions(self, state: State, number: int, place: Place) -> tuple[Outcome, ...]:
         assert place.wait is not None
-        for win in self._wins(state, place.wait):
-            taken = tuple(win.counts.items())
-            key = ("satisfied", number, win.winners, taken, state.rounds if place.faces else ())
-            found = self._memory.get(key)
-            if found is None:
-                found = self._memory[key] = tuple(self._satisfy(state, place, win))
-            yield from found
+        awaited = self._awaited(number, place.wait)
+        sizes = tuple(entry for entry in state.queues if entry[0] in awaited)
+        key = ("satisfied", number, sizes, state.rounds if place.faces else ())
+        found = self._memory.get(key)
+        if found is None:
+            wins = self._wins(state, place.wait)
+            found = self._memory[key] = tuple(
+                each for win in wins for each in self._satisfy(state, place, win)
+            )
+        return found
+
+    def _awaited(self, number: int, wait: Wait) -> frozenset[int]:
+        """Queues that the waits of a place take from."""
+        found = self._queues_awaited.get(number)
+        if found is None:
+            keys = [(each.channel, each.key) for each in wait.conditions if each.channel is not None]
+            found = self._queues_awaited[number] = frozenset(map(self._prober.queue_number, keys))
+        return found
 
     def _wins(self, state: State, wait: Wait) -> Iterator[Win]:
         """Any candidate that holds may be the first to; timers come at some time."""
