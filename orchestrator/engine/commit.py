@@ -26,6 +26,7 @@ from orchestrator.engine.children import Children
 from orchestrator.engine.claiming import claim
 from orchestrator.engine.conflicts import MAXIMUM_CONFLICTS, persistently
 from orchestrator.engine.faults import Faults
+from orchestrator.engine.foresight import foresee
 from orchestrator.engine.inside import demand_outside, perform
 from orchestrator.engine.journal import note_leases_lost
 from orchestrator.engine.opening import existing, open_run, store_definition
@@ -186,6 +187,7 @@ class Committer:
         return self._now
 
     def _fill(self, transaction: Transaction, batch: Batch, submissions: list[Submission]) -> None:
+        foresee(transaction, submissions)
         self._refresh(transaction, submissions)
         batch.pauses = transaction.pauses
         if self.workplace is not None and not transaction.is_alive(self.workplace.claimer()):

@@ -611,25 +611,20 @@ SELECT CAST(to_regclass(%s::VARCHAR) AS TEXT) AS to_regclass_1
 -- statement lock_projections(lock)
 SELECT pg_advisory_xact_lock(hashtext(%s::VARCHAR)) AS pg_advisory_xact_lock_1
 
--- statement lock_runs(runs)
+-- statement lock_runs(runs, flow_ids)
 SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
 FROM orchestrator.runs
-WHERE orchestrator.runs.run = any(%s::BIGINT[]) ORDER BY orchestrator.runs.run FOR UPDATE
+WHERE orchestrator.runs.run = any(%s::BIGINT[]) OR orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1 ORDER BY orchestrator.runs.run FOR UPDATE
 
--- statement lock_runs_now(runs)
+-- statement lock_runs_now(runs, flow_ids)
 SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
 FROM orchestrator.runs
-WHERE orchestrator.runs.run = any(%s::BIGINT[]) ORDER BY orchestrator.runs.run FOR UPDATE NOWAIT
+WHERE orchestrator.runs.run = any(%s::BIGINT[]) OR orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1 ORDER BY orchestrator.runs.run FOR UPDATE NOWAIT
 
--- statement lock_latest(flow_ids)
-SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
+-- statement latest_of(flow_ids)
+SELECT orchestrator.runs.flow_id, orchestrator.runs.run
 FROM orchestrator.runs
-WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1 ORDER BY orchestrator.runs.run FOR UPDATE
-
--- statement lock_latest_now(flow_ids)
-SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
-FROM orchestrator.runs
-WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1 ORDER BY orchestrator.runs.run FOR UPDATE NOWAIT
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1
 
 -- statement lock_runs_of_worker(holder)
 SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest

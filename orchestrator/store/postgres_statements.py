@@ -142,8 +142,8 @@ def _lock(condition: ColumnElement[bool], *, waits: bool) -> Executable:
     return select(*_LOCKED).where(condition).order_by(runs.c.run).with_for_update(nowait=not waits)
 
 
-_OF_RUNS = _any(runs.c.run, "runs", BIGINT)
 _OF_FLOW_IDS = and_(_any(runs.c.flow_id, "flow_ids", TEXT), runs.c.is_latest == ONE)
+_EITHER = or_(_any(runs.c.run, "runs", BIGINT), _OF_FLOW_IDS)
 _known = (
     select(definitions.c.hash)
     .where(_any(definitions.c.hash, "hashes", TEXT))
@@ -233,10 +233,9 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
     "lock_schema": select(func.pg_advisory_xact_lock(func.hashtext(b("lock", type_=TEXT)))),
     "find_table": select(func.to_regclass(b("table", type_=TEXT)).cast(TEXT)),
     "lock_projections": select(func.pg_advisory_xact_lock(func.hashtext(b("lock", type_=TEXT)))),
-    "lock_runs": _lock(_OF_RUNS, waits=True),
-    "lock_runs_now": _lock(_OF_RUNS, waits=False),
-    "lock_latest": _lock(_OF_FLOW_IDS, waits=True),
-    "lock_latest_now": _lock(_OF_FLOW_IDS, waits=False),
+    "lock_runs": _lock(_EITHER, waits=True),
+    "lock_runs_now": _lock(_EITHER, waits=False),
+    "latest_of": select(runs.c.flow_id, runs.c.run).where(_OF_FLOW_IDS),
     "lock_runs_of_worker": _lock(
         runs.c.run.in_(select(steps.c.run).where(steps.c.worker == b("holder"))), waits=True
     ),

@@ -108,17 +108,18 @@ class PostgresTransaction(PostgresUpkeep):
 
     # --- Locks ---
 
+    def prepare(self, runs: Iterable[int], flow_ids: Iterable[str]) -> None:
+        self._lock(runs, [flow_id for flow_id in flow_ids if flow_id not in self._latest])
+
     def find_run(self, run: int) -> Head | None:
         self._lock([run])
         return self._known.get(run)
 
     def find_latest(self, flow_id: str) -> Head | None:
-        if flow_id in self._latest:
-            return self._latest[flow_id]
-        if not self._locked and not self.wanted:
-            self._note(self._all("lock_latest", [flow_id]))
+        if flow_id not in self._latest and not self._locked:
+            self._lock([], [flow_id])
         for _ in range(_TRIES):
-            if self._latest.get(flow_id) is not None:
+            if flow_id in self._latest:
                 return self._latest[flow_id]
             head = super().find_latest(flow_id)
             if head is None:
@@ -127,16 +128,30 @@ class PostgresTransaction(PostgresUpkeep):
             self._lock([head.run])
         raise StoreConflict(f"{flow_id} is started anew again and again by others")
 
-    def _lock(self, runs: Iterable[int]) -> None:
+    def _lock(self, runs: Iterable[int], flow_ids: Sequence[str] = ()) -> None:
+        """Runs by number, and the latest ones of flow ids."""
         unknown = {run for run in runs if run not in self._heads}
-        if not unknown:
+        if not unknown and not flow_ids:
             return
         if not self._locked:
             unknown |= self.wanted
         missing = unknown - self._locked
-        waits = not missing or not self._locked or min(missing) > max(self._locked)
+        waits = not self._locked or not (missing or flow_ids)
+        if not waits and not flow_ids:
+            waits = min(missing) > max(self._locked)
         self.wanted |= unknown | self._locked
-        self._note(self._all("lock_runs" if waits else "lock_runs_now", sorted(unknown)))
+        parameters = (sorted(unknown), list(flow_ids))
+        if not flow_ids:
+            self._note(self._all("lock_runs" if waits else "lock_runs_now", *parameters))
+        else:
+            questions: list[tuple[str, tuple[object, ...]]] = [
+                ("lock_runs" if waits else "lock_runs_now", parameters),
+                ("latest_of", (list(flow_ids),)),
+            ]
+            locked, latest = self._link.together(questions)
+            self._note(locked)
+            # Where another run became the latest while the lock was waited for, `find_latest` looks again.
+            self._latest |= dict.fromkeys(set(flow_ids) - {flow_id for flow_id, _ in latest})
         self._locked |= unknown
 
     def _note(self, rows: Rows) -> None:
@@ -164,6 +179,7 @@ class PostgresTransaction(PostgresUpkeep):
 
     def write(self, writes: Writes) -> None:
         """Raises nothing yet: what is wrong is found by the database at the commit, which then fails."""
+        self.bodies.seal(writes)
         self._heads.clear()
         self._known.clear()
         self._latest.clear()
@@ -242,7 +258,7 @@ class PostgresTransaction(PostgresUpkeep):
     def claim_projections(self, worker: int, limit: int) -> list[Projection]:
         """One at a time: the order of a flow id's rows must not be lost between two."""
         self._link.defer("lock_projections", f"{self._schema}.projections")
-        return sorted(Projection(*row) for row in self._all("claim_projections", worker, worker, limit))
+        return sorted(Projection(*row) for row in self._opened("claim_projections", worker, worker, limit))
 
     def delete_projections(self, seqs: Iterable[int]) -> None:
         rows = [(seq,) for seq in seqs]

@@ -40,6 +40,9 @@ class SqliteTransaction(SqliteUpkeep):
         self.last_run += 1
         return self.last_run
 
+    def prepare(self, runs: Iterable[int], flow_ids: Iterable[str]) -> None:
+        """Nothing to gain."""
+
     def versions(self, runs: Iterable[int]) -> dict[int, Version]:
         rows = self._all("versions", self._listed(runs))
         return {run: Version(version, bool(is_latest)) for run, version, is_latest in rows}
@@ -48,6 +51,7 @@ class SqliteTransaction(SqliteUpkeep):
         return dict(self._all("leases", run, self._listed(execution_ids)))
 
     def write(self, writes: Writes) -> None:
+        self.bodies.seal(writes)
         execute = self._connection.executemany
         for name, statement, is_guarded in _ORDER:
             rows = getattr(writes, name)
@@ -82,7 +86,7 @@ class SqliteTransaction(SqliteUpkeep):
         self._connection.executemany(STATEMENTS["release"], rows)
 
     def claim_projections(self, worker: int, limit: int) -> list[Projection]:
-        return sorted(Projection(*row) for row in self._all("claim_projections", worker, worker, limit))
+        return sorted(Projection(*row) for row in self._opened("claim_projections", worker, worker, limit))
 
     def delete_projections(self, seqs: Iterable[int]) -> None:
         self._connection.executemany(STATEMENTS["delete_projection"], [(seq,) for seq in seqs])

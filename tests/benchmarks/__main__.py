@@ -1,20 +1,24 @@
 """`python -m tests.benchmarks [W1c1 W2 …] [--repeat N] [--scale 1]`: JSON lines, medians, share of the floor.
 
 Every measurement is a process of its own; ours and the floor take turns, so that neighbours disturb both.
+`W1c1-pg` and the like run on PostgreSQL, on the server named by ORCHESTRATOR_TEST_POSTGRES or one of our own.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.benchmarks.measure import Line, spin, summarize
 from tests.benchmarks.workloads import FLOORS, WORKLOADS
+from tests.support import postgres
 
 
 def main() -> None:
@@ -27,6 +31,9 @@ def main() -> None:
     if asked.one:
         _measure(*asked.one.split("/"), scale=asked.scale)
         return
+    if any(name.endswith("-pg") for name in asked.workloads or WORKLOADS):
+        os.environ[postgres.SERVER] = postgres.server_url()  # one server for all
+        os.environ["PGOPTIONS"] = "-c synchronous_commit=on"
     for name in asked.workloads or WORKLOADS:
         if name not in WORKLOADS:
             parser.error(f"there is no workload {name}; there are {' '.join(WORKLOADS)}")
@@ -59,8 +66,12 @@ def _in_process(system: str, name: str, scale: float) -> Line:
 def _measure(system: str, name: str, *, scale: float) -> None:
     workload, count, _ = (FLOORS if system == "floor" else WORKLOADS)[name]
     before, cpu_before = spin(), time.process_time()
-    with tempfile.TemporaryDirectory() as directory:
-        figures = workload(str(Path(directory) / "bench.db"), max(1, int(count * scale)))
+    with ExitStack() as stack:
+        if name.endswith("-pg"):
+            place = stack.enter_context(postgres.database())
+        else:
+            place = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "bench.db")
+        figures = workload(place, max(1, int(count * scale)))
     cpu = round(time.process_time() - cpu_before, 3)
     line = {"system": system, "workload": name, **figures, "cpu_s": cpu, "spin_ms": [before, spin()]}
     print(json.dumps(line))

@@ -1,7 +1,8 @@
 """The least that a durable SQL engine does for a step.
 
 One transaction that updates the run's row under its version and inserts one history row, through SQLAlchemy
-Core with statements built once, on SQLite with WAL and `synchronous=FULL`; or the steps of 100 runs in one.
+Core with statements built once, on SQLite with WAL and `synchronous=FULL` or on PostgreSQL as it comes; or
+the steps of 100 runs in one.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import sqlite3
 import time
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 
+from orchestrator.store.postgres_url import is_postgres, read_url
 from tests.benchmarks.measure import Line, percentile
 
 _metadata = sa.MetaData()
@@ -44,6 +47,8 @@ _update_run = (
 
 
 def _open(path: str) -> sa.Engine:
+    if is_postgres(path):
+        return _open_postgres(path)
     engine = sa.create_engine(f"sqlite:///{path}")
 
     @sa.event.listens_for(engine, "connect")
@@ -56,6 +61,18 @@ def _open(path: str) -> sa.Engine:
     def _(connection: sa.Connection) -> None:
         connection.exec_driver_sql("begin immediate")
 
+    _metadata.create_all(engine)
+    return engine
+
+
+def _open_postgres(url: str) -> sa.Engine:
+    address = read_url(url)
+    options = f"-c search_path={address.schema}"
+    engine = sa.create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(address.conninfo, options=options)
+    )
+    with engine.begin() as connection:
+        connection.execute(sa.schema.CreateSchema(address.schema))
     _metadata.create_all(engine)
     return engine
 

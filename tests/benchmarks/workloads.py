@@ -13,13 +13,19 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from itertools import pairwise
+from pathlib import Path
 
 from orchestrator.definition.model import Flow
+from orchestrator.definition.parse import parse
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
 from orchestrator.lint.runner import lint_text
+from orchestrator.store.opening import open_store
+from orchestrator.store.postgres_url import is_postgres
+from orchestrator.verify.report import Verdict
+from orchestrator.verify.verifying import verify_flow
 from tests.benchmarks import floor, flows
 from tests.benchmarks.long_flow import long_definition
 from tests.benchmarks.measure import Line, in_milliseconds, percentile
@@ -197,8 +203,9 @@ def long_run(path: str, step_count: int) -> Line:
     engine.close()
     moments = [datetime.fromisoformat(row["at"]).timestamp() for row in history]
     spans = [later - earlier for earlier, later in pairwise(moments)]
-    Engine(f"{path}.empty").close()
-    size = _size_of(path) - _size_of(f"{path}.empty")
+    empty = path + ("_empty" if is_postgres(path) else ".empty")
+    Engine(empty).close()
+    size = _size_of(path) - _size_of(empty)
     return {
         "slowdown": round(percentile(spans[-40:], 0.5) / percentile(spans[5:45], 0.5), 2),
         "bytes_per_step": round(size / step_count, 1),
@@ -221,7 +228,29 @@ def lint(path: str, line_count: int) -> Line:
     return {"seconds": round(percentile(spans, 0.5), 4), "lines": text.count("\n")}
 
 
+def verify(path: str, editor_count: int) -> Line:
+    """W8-verify: every state of ContractEditFlow with so many editors, warm; nothing is stored."""
+    flow, _ = parse(CONTRACT_EDIT.read_text(encoding="utf-8"), path)
+    assert flow is not None
+    report = verify_flow(flow, fan_out=[editor_count])
+    assert report.states == 5 * editor_count + 6
+    proved = {each.name for each in report.properties if each.verdict is Verdict.PROVED}
+    assert "mutual_exclusion" in proved
+    spans = []
+    for _ in range(9):
+        started = time.perf_counter()
+        verify_flow(flow, fan_out=[editor_count])
+        spans.append(time.perf_counter() - started)
+    return {"seconds": round(percentile(spans, 0.5), 4), "states": report.states}
+
+
 def _size_of(path: str) -> int:
+    if is_postgres(path):
+        store = open_store(path)
+        store.vacuum()
+        size, _ = store.sizes()
+        store.close()
+        return size
     connection = sqlite3.connect(path)
     connection.execute("pragma wal_checkpoint(truncate)")
     connection.execute("vacuum")
@@ -229,6 +258,7 @@ def _size_of(path: str) -> int:
     return os.path.getsize(path)
 
 
+CONTRACT_EDIT = Path(__file__).parents[2] / "flows" / "contract_edit.flow.yaml"
 Workload = Callable[[str, int], Line]
 
 WORKLOADS: dict[str, tuple[Workload, int, str]] = {
@@ -241,10 +271,15 @@ WORKLOADS: dict[str, tuple[Workload, int, str]] = {
     "W5": (short_process, 1, "seconds"),
     "W6": (long_run, 1000, "slowdown"),
     "W8-lint": (lint, 2000, "seconds"),
+    "W8-verify": (verify, 200, "seconds"),
 }
+ON_POSTGRES = ("W1c1", "W1c100", "W2", "W2x", "W3", "W3p", "W5", "W6")
+"""Measured there too, as `W1c1-pg` and so on."""
 FLOORS: dict[str, tuple[Workload, int, str]] = {
     "W1c1": (floor.one_at_a_time, 200, "steps_s"),
     "W1c100": (floor.in_batches, 2000, "steps_s"),
     "W6": (floor.long_run, 1000, "slowdown"),
 }
 """By workload: how it is run, with how many, and the figure that counts."""
+for _measured in (WORKLOADS, FLOORS):
+    _measured |= {f"{name}-pg": _measured[name] for name in ON_POSTGRES if name in _measured}

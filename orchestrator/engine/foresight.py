@@ -1,0 +1,21 @@
+"""Telling the store which runs a batch is about, before they are looked at one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orchestrator.engine.submission import Call, Leased, Migrate, Submission
+from orchestrator.store.contract import Transaction
+
+
+def foresee(transaction: Transaction, submissions: Iterable[Submission]) -> None:
+    runs: set[int] = set()
+    flow_ids: set[str] = set()
+    for submission in submissions:
+        if isinstance(submission, Leased):
+            runs.add(submission.task.run)
+        elif isinstance(submission, Migrate | Call) and submission.run is not None:
+            runs.add(submission.run)
+        else:
+            flow_ids.add(submission.flow_id)
+    transaction.prepare(runs, flow_ids)
