@@ -38,10 +38,7 @@ def shape_of_space(space: Space) -> Shape:
 def _state(graph: Graph, searched: Searched, model: Model) -> State:
     counts: Counter[str] = Counter()
     for number, count in searched.marking:
-        place = graph.transitions.places[number]
-        counts[_place(place, model)] += count
-        if searched.status is Status.COMPLETED:  # the verifier keeps who was cut short; they give back
-            counts.update({f"channel_{channel}": n * count for (channel, _), n in place.taken.items()})
+        counts[_place(graph.transitions.places[number], model)] += count
     for number, count in searched.queues:
         counts[f"channel_{graph.transitions.queues[number][0]}"] += count
     for name, frozen in zip(sorted(model.attributes), searched.data, strict=False):

@@ -96,3 +96,26 @@ def test_an_execution_starts_where_the_one_before_it_ended() -> None:
     graph = graph_of(LOOPING, 1)
     loops = [outcome for edges in graph.edges for outcome, _ in edges if outcome.decision == 1]
     assert {place.step for place, _ in loops[0].starts} == {"Loop"}
+
+
+CUT_SHORT = """
+flow: CutShort
+handlers: tests.support.acting
+channels: {letter: integer}
+start: Begin
+steps:
+  Begin: {publish: {letter: 1}, go_to_many: [Read, Stop]}
+  Read: {wait_for: {until: {channel: letter}}, execute: act, dead_end: true}
+  Stop: {execute: act, force_complete: null}
+"""
+
+
+def test_who_is_cut_short_gives_back_what_its_wait_took() -> None:
+    """Whether the message was never read or given back, it is left."""
+    graph = graph_of(CUT_SHORT, 1)
+    left = {
+        (sum(count for _, count in state.marking), state.queues)
+        for state in graph.states
+        if state.status is Status.COMPLETED
+    }
+    assert left == {(0, ()), (1, ((0, 1),))}
