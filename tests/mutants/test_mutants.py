@@ -1,5 +1,7 @@
 """Every mistake that can be planted with one change: who notices it stands in tests/golden/mutants.
 
+`UPDATE_GOLDEN=1` writes the tables anew; what is noticed no longer is to be explained then.
+
 A *token or join mutant* changes how many tokens of a critical section or reports of a join there are: a
 publish to such a channel or a report, dropped or doubled; a count of a wait on one, or the need of a join,
 changed. Every one of these must be noticed as an error or a warning, by lint or by verify, unless EQUIVALENT
@@ -76,7 +78,7 @@ def test_mutants_are_noticed_as_the_table_says(name: str) -> None:
         if table:
             golden.write_text(yaml.safe_dump(table, sort_keys=False, width=1000), encoding="utf-8")
     expected = yaml.safe_load(golden.read_text(encoding="utf-8")) if golden.exists() else {}
-    assert table == expected
+    assert table == expected, "look at what changed, then write it anew with UPDATE_GOLDEN=1"
 
 
 @pytest.mark.parametrize("name", COUNTED)
