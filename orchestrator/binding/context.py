@@ -42,6 +42,8 @@ class Services:
     """Keeps a checkpoint."""
     connection: Any = None
     """Of the commit that the call is part of (`transactional: true`)."""
+    open_client: Callable[[], Any] | None = field(default=None, repr=False)
+    """Gives `ctx.client` to those who ask for it, where opening one takes time."""
 
 
 NO_SERVICES = Services()
@@ -186,6 +188,8 @@ class Context:
     def client(self) -> Any:
         """An `orchestrator.Client` on the same store; what it does is not part of the commit."""
         if self._services.client is None:
+            if self._services.open_client is not None:
+                return self._services.open_client()
             raise HandlerMistake("there is no client here: this handler was called without a store")
         return self._services.client
 

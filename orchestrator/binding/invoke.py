@@ -33,7 +33,15 @@ class Returned(Struct, frozen=True):
 class BoundHandler:
     """A function that the definition names, with its calling convention planned."""
 
-    __slots__ = ("_convert", "_function", "_hides_coroutine", "_takes_context", "is_async", "method")
+    __slots__ = (
+        "_convert",
+        "_function",
+        "_hides_coroutine",
+        "_takes_context",
+        "is_async",
+        "method",
+        "runs_in_process",
+    )
 
     def __init__(
         self,
@@ -47,6 +55,8 @@ class BoundHandler:
     ) -> None:
         self.method = method
         self.is_async = is_async
+        self.runs_in_process = False
+        """Called in a process of its own: whoever calls it sees to that."""
         self._function = function
         self._takes_context = takes_context
         self._hides_coroutine = hides_coroutine

@@ -9,9 +9,8 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from orchestrator.binding.context import Services
 from orchestrator.binding.failures import failure_of
@@ -22,15 +21,13 @@ from orchestrator.core.state import Execution
 from orchestrator.definition.model import Json
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.commit import Committer
+from orchestrator.engine.elsewhere import NO_PROCESSES, Elsewhere, Processes, has_place_elsewhere
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
 from orchestrator.engine.pulse import Pulse
 from orchestrator.engine.submission import Beat, Performance, Report
-from orchestrator.engine.task import Task, failed, succeeded, timed_out
+from orchestrator.engine.task import Task, failed, succeeded
 from orchestrator.engine.watch import Watch
-
-if TYPE_CHECKING:
-    from orchestrator.engine.coroutines import CoroutineLoop
 
 _PUT_OFF = 0.001
 """Seconds for which a finished event may wait for company while there is work at hand."""
@@ -62,6 +59,7 @@ class Dispatcher:
         *,
         concurrency: int,
         services: Callable[[Task], Services],
+        processes: Processes = NO_PROCESSES,
     ) -> None:
         self.worker = 0
         self.is_open = False
@@ -80,16 +78,17 @@ class Dispatcher:
         self._services = services
         self._concurrency = concurrency
         self._pace = Pace(concurrency)
-        self._coroutines: CoroutineLoop | None = None
+        self._elsewhere = Elsewhere(
+            clock, self.watch, processes, services=services, beat=self.beat, report=self._report
+        )
+        self._elsewhere.on_room = self.look_for_work
+        handlers.on_in_process = self._elsewhere.learn
         self._ready: deque[Task] = deque()
         self._idle: list[Seat] = []
         self._seats: list[Seat] = []
         self._threads: list[threading.Thread] = []
         self._call_count = 0
         """Leased calls of plain functions, waiting or running."""
-        self._coroutine_count = 0
-        self._hearts: dict[Task, float] = {}
-        """Running coroutines that send heartbeats, or owe them, and since when."""
         self._has_more = False
         self._is_kept_back = False
         self._oldest_at = 0.0
@@ -100,7 +99,7 @@ class Dispatcher:
     def wanted(self) -> int:
         if not self._has_more or not self.is_open:
             return 0
-        if self._coroutine_count >= MAXIMUM_ROOM:
+        if self._elsewhere.coroutine_count >= MAXIMUM_ROOM:
             return 0
         return max(0, self._pace.room() - self._call_count)
 
@@ -108,7 +107,7 @@ class Dispatcher:
         return self.worker
 
     def excluded(self) -> list[str]:
-        return self._handlers.excluded()
+        return [*self._handlers.excluded(), *self._elsewhere.leaves(self._handlers.in_process)]
 
     def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:
         if not self.is_open:
@@ -116,8 +115,8 @@ class Dispatcher:
         bound = self._handlers.of(entry.flow, execution)
         if bound is None:
             return None
-        if bound.is_async and not bound.method.handler.transactional:
-            is_full = self._coroutine_count + placed_count >= MAXIMUM_ROOM
+        if has_place_elsewhere(bound):
+            is_full = not self._elsewhere.has_room(bound, placed_count)
         else:
             is_full = self._call_count + placed_count >= self._pace.room()
         if is_full:
@@ -125,17 +124,17 @@ class Dispatcher:
         return Task(entry.number, execution, bound, self.worker)
 
     def accept(self, tasks: list[Task]) -> None:
-        coroutines = [task for task in tasks if task.is_coroutine]
-        self._coroutine_count += len(coroutines)
-        self._call_count += len(tasks) - len(coroutines)
-        if coroutines:
-            self._begin_coroutines([task for task in coroutines if task.failure is None])
-        self._ready.extend(task for task in tasks if not task.is_coroutine or task.failure is not None)
+        elsewhere = [task for task in tasks if task.is_elsewhere]
+        self._call_count += len(tasks) - len(elsewhere)
+        if elsewhere:
+            self._elsewhere.accept(elsewhere)
+        self._ready.extend(task for task in tasks if not task.is_elsewhere or task.failure is not None)
 
     def forget(self, tasks: list[Task]) -> None:
-        coroutine_count = sum(task.is_coroutine for task in tasks)
-        self._coroutine_count -= coroutine_count
-        self._call_count -= len(tasks) - coroutine_count
+        elsewhere = [task for task in tasks if task.is_elsewhere]
+        self._call_count -= len(tasks) - len(elsewhere)
+        if elsewhere:
+            self._elsewhere.forget(elsewhere)
 
     def note_work(self, *, has_more: bool | None, due_at: datetime | None) -> None:
         if has_more is not None:
@@ -159,6 +158,8 @@ class Dispatcher:
         self._is_stopping = False
         for _ in range(self._concurrency):
             self._add_thread()
+        self._elsewhere.on_call = self.on_call
+        self._elsewhere.start()
         self.watch.start()
 
     def look_for_work(self) -> None:
@@ -173,7 +174,7 @@ class Dispatcher:
 
     def take_back(self) -> list[Task]:
         """The tasks that have not been begun; they will not be."""
-        left = []
+        left = self._elsewhere.take_back()
         while self._ready:
             left.append(self._ready.popleft())
         return left
@@ -183,20 +184,18 @@ class Dispatcher:
 
     @property
     def running_count(self) -> int:
-        """Coroutines run from the moment they are leased."""
-        return len(self.running()) + self._coroutine_count
+        """What runs elsewhere runs from the moment it is leased."""
+        return len(self.running()) + self._elsewhere.held_count
 
     @property
     def held_count(self) -> int:
-        return self._call_count + self._coroutine_count
+        return self._call_count + self._elsewhere.held_count
 
     def stop(self) -> None:
         """End the threads; those inside a handler are left behind."""
         self._is_stopping = True
         self.watch.stop()
-        if self._coroutines is not None:
-            self._coroutines.stop()
-            self._coroutines = None
+        self._elsewhere.stop()
         while self._idle:
             self._wake_one()
         for seat, thread in zip(self._seats, self._threads, strict=True):
@@ -269,6 +268,14 @@ class Dispatcher:
         if self.on_call is not None:
             self.on_call(task, seconds)
 
+    def _report(self, task: Task, outcome: Returned | Failure) -> None:
+        """Of a call elsewhere."""
+        if isinstance(outcome, Failure):
+            self._report_failure(task, outcome)
+        else:
+            self._submit(Report(task, partial(succeeded, task, outcome)))
+        self.nudge()
+
     def _report_failure(self, task: Task, failure: Failure) -> None:
         self._submit(Report(task, partial(failed, task, failure)))
 
@@ -286,8 +293,8 @@ class Dispatcher:
         now = self._clock.monotonic()
         if task.pulse is None:
             task.pulse = Pulse(now, None)
-            if task.is_coroutine:
-                self._hearts[task] = now
+            if task.is_elsewhere:
+                self._elsewhere.watch_pulse(task, now)
         task.pulse.beat(value, now)
         if self._keep_heartbeat(task, task.pulse):
             self.nudge()
@@ -304,7 +311,7 @@ class Dispatcher:
         """Those that came too soon after others; seconds until there are more to keep."""
         soonest: float | None = None
         now = self._clock.monotonic()
-        for task in [*self.running(), *self._hearts]:
+        for task in [*self.running(), *self._elsewhere.watched()]:
             if task.pulse is None or self._keep_heartbeat(task, task.pulse):
                 continue
             left = task.pulse.seconds_left(now)
@@ -347,34 +354,7 @@ class Dispatcher:
         seat.wake.release()
         return True
 
-    # --- Coroutines and clocks ---
-
-    def _begin_coroutines(self, tasks: list[Task]) -> None:
-        if self._coroutines is None:
-            from orchestrator.engine.coroutines import CoroutineLoop  # asyncio is slow to import
-
-            self._coroutines = CoroutineLoop(self._services, self._finish_coroutine)
-        now = self._clock.monotonic()
-        for task in tasks:
-            if task.heartbeat is not None:
-                self.watch.need_within(task.begin(now))
-                self._hearts[task] = now
-        self._coroutines.begin(tasks)
-
-    def _finish_coroutine(self, task: Task, returned: object) -> None:
-        self._hearts.pop(task, None)
-        if self.on_call is not None and task.handed_out_at is not None:
-            self.on_call(task, (self._clock.now() - task.handed_out_at).total_seconds())
-        if not task.end():
-            return
-        if isinstance(returned, Returned):
-            self._submit(Report(task, partial(succeeded, task, returned)))
-        elif isinstance(returned, TimeoutError) and self._is_overdue(task):
-            self._report_failure(task, timed_out(task.timeout))
-        else:
-            assert isinstance(returned, BaseException)
-            self._report_failure(task, failure_of(returned))
-        self.nudge()
+    # --- Clocks ---
 
     def wake_for_ready(self) -> None:
         """Somebody who runs no handlers has committed."""
@@ -385,10 +365,6 @@ class Dispatcher:
         """There is something to commit: let a thread see to it."""
         if not self._wake_one():
             self.watch.mind()
-
-    def _is_overdue(self, task: Task) -> bool:
-        assert task.handed_out_at is not None
-        return self._clock.now() - task.handed_out_at >= timedelta(seconds=task.timeout)
 
     def _look(self, is_due: bool) -> float | None:
         """The watch's turn: seconds until it has to look again, None: not before it is asked to."""
@@ -421,19 +397,4 @@ class Dispatcher:
                 index = self._seats.index(seat)
                 del self._seats[index], self._threads[index]
                 self._add_thread()
-        return self._give_up_silent(now, soonest)
-
-    def _give_up_silent(self, now: float, soonest: float | None) -> float | None:
-        """The same for coroutines that owe heartbeats."""
-        for task, started_at in list(self._hearts.items()):
-            left, failure = task.overdue(started_at, now)
-            if left > 0 and not task.is_cancelled:
-                soonest = left if soonest is None else min(soonest, left)
-                continue
-            self._hearts.pop(task, None)
-            if task.end() and not task.is_cancelled:
-                task.is_cancelled = True
-                self._report_failure(task, failure)
-            if self._coroutines is not None:
-                self._coroutines.cancel(task)
-        return soonest
+        return self._elsewhere.give_up_overdue(now, soonest)

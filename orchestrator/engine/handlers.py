@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orchestrator.binding.check import BindingProblem
 from orchestrator.binding.invoke import BoundHandler
+from orchestrator.binding.method import MethodKind
 from orchestrator.binding.registry import Bindings
-from orchestrator.core.state import Execution, Phase
+from orchestrator.core.state import TIMEOUT_STEP, Execution, Phase
 from orchestrator.core.tasks import step_of
 from orchestrator.definition.model import Flow
 from orchestrator.engine.served import Served
+
+if TYPE_CHECKING:
+    from orchestrator.engine.processes.choice import Choice
 
 log = logging.getLogger("orchestrator.engine")
 
 
 class Handlers:
-    def __init__(self, search_path: Iterable[str | Path] = (".",), served: Served | None = None) -> None:
-        """`served`: what of all work is taken; None: everything."""
+    def __init__(
+        self,
+        search_path: Iterable[str | Path] = (".",),
+        served: Served | None = None,
+        choice: Choice | None = None,
+    ) -> None:
+        """`served`: what of all work is taken; None: everything. `choice`: what runs in processes."""
         self.served = served
-        self._search_path = tuple(search_path)
+        self.search_path = tuple(search_path)
+        self.in_process: list[str] = []
+        """`hash/step` of the steps with a handler that runs in a process."""
+        self.on_in_process: Callable[[Flow], None] = lambda flow: None
+        """Called once for each flow with such a handler."""
+        self._choice = choice
         self._left: dict[str, list[str]] = {}
         """What is not served, of the definitions met so far."""
         self._bindings: dict[str, Bindings] = {}
@@ -77,10 +92,21 @@ class Handlers:
     def _bind(self, flow: Flow) -> Bindings:
         with self._lock:
             if flow.hash not in self._bindings:
-                bindings = Bindings(flow, self._search_path)
-                if problems := bindings.problems():
+                bindings = Bindings(flow, self.search_path)
+                if problems := bindings.problems() or self._choose(flow, bindings):
                     texts = "; ".join(f"{problem.message} ({problem.help})" for problem in problems)
                     log.warning("flow %s is left to other workers: %s", flow.name, texts)
                     self._unbound[flow.hash] = problems
                 self._bindings[flow.hash] = bindings
             return self._bindings[flow.hash]
+
+    def _choose(self, flow: Flow, bindings: Bindings) -> list[BindingProblem]:
+        if self._choice is None:
+            return []
+        problems = self._choice.mark(flow, bindings)
+        methods = [bound.method for bound in bindings.handlers() if bound.runs_in_process]
+        if methods and not problems:
+            names = [TIMEOUT_STEP if each.kind is MethodKind.ON_TIMEOUT else each.name for each in methods]
+            self.in_process.extend(f"{flow.hash}/{name}" for name in dict.fromkeys(names))
+            self.on_in_process(flow)
+        return problems

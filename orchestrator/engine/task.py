@@ -42,6 +42,8 @@ class Task:
         "heartbeat",
         "is_cancelled",
         "is_coroutine",
+        "is_elsewhere",
+        "is_in_process",
         "is_lost",
         "is_wait_for",
         "pulse",
@@ -68,8 +70,13 @@ class Task:
         self.is_cancelled = False
         self.run_attempt = 1
         """A time travel makes the tasks of earlier attempts void."""
-        self.is_coroutine = bound.is_async and not bound.method.handler.transactional
+        self.is_in_process = bound.runs_in_process
+        self.is_coroutine = (
+            bound.is_async and not bound.method.handler.transactional and not self.is_in_process
+        )
         """Runs in the event loop."""
+        self.is_elsewhere = self.is_coroutine or self.is_in_process
+        """Not in a handler thread."""
         self.timeout = 0.0
         """Seconds."""
         self.heartbeat: float | None = None

@@ -25,11 +25,13 @@ from orchestrator.engine.cache import Entry
 from orchestrator.engine.census import Census
 from orchestrator.engine.client import Client
 from orchestrator.engine.dispatch import Dispatcher
+from orchestrator.engine.elsewhere import Processes
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.explain.outlook import TITLES, Verdict
 from orchestrator.engine.explain.verdicts import find_verdict, is_blocked, paused_executions
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.metrics import Metrics
+from orchestrator.engine.processes.choice import Choice
 from orchestrator.engine.projection import Projector
 from orchestrator.engine.served import read_queues
 from orchestrator.engine.task import Task
@@ -39,6 +41,7 @@ from orchestrator.store.contract import Store, Transaction
 from orchestrator.store.opening import open_attribute_store
 
 if TYPE_CHECKING:
+    from orchestrator.engine.processes.wire import Hello
     from orchestrator.engine.tracing import Tracing
 
 _SWITCH_INTERVAL = 0.0005
@@ -58,7 +61,11 @@ class Worker:
     None: for ever. `attribute_store`: of the engine, when the worker makes one. `on_progress` is called after
     each commit with what changed: flow_id, status, version and the number of active steps of each run; it
     must be quick. `queues`: take only the work of these flow types (`Order`) or steps (`Order/Charge`); see
-    served.py. `metrics`: where to note what happens; `metrics_text` gives it to Prometheus. `tracing`: of the
+    served.py. `run_in_process`: handlers (`module:function`) and steps (`Order/Charge`) that are called in
+    processes of their own, beside those that modules name (processes/choice.py); `processes`: how many, by
+    default one a processor when there is such a handler; 0: none.
+
+    `metrics`: where to note what happens; `metrics_text` gives it to Prometheus. `tracing`: of the
     engine, when the worker makes one.
     """
 
@@ -73,6 +80,8 @@ class Worker:
         attribute_store: str | None = None,
         on_progress: Progress | None = None,
         queues: Iterable[str] = (),
+        run_in_process: Iterable[str] = (),
+        processes: int | None = None,
         metrics: Metrics | None = None,
         tracing: Tracing | None = None,
     ) -> None:
@@ -81,7 +90,8 @@ class Worker:
             self.engine = store
         else:
             self.engine = Engine(store, attribute_store=attribute_store, tracing=tracing)
-        self.handlers = Handlers(search_path, read_queues(queues))
+        choice = Choice(run_in_process, processes)
+        self.handlers = Handlers(search_path, read_queues(queues), choice)
         self.engine.definitions.look_in(FlowPlaces(flows).find)
         self._client = Client(self.engine, handlers=self.handlers)
         self._dispatcher = Dispatcher(
@@ -90,6 +100,7 @@ class Worker:
             self.engine.clock,
             concurrency=concurrency,
             services=self._services,
+            processes=Processes(choice.size, choice.is_eager, self._greet),
         )
         self._dispatcher.on_due = self._beat
         self._dispatcher.on_given_up = self._renew_now
@@ -248,6 +259,15 @@ class Worker:
             self.engine.tracing.enter(task)
         heartbeat = partial(self._dispatcher.beat, task)
         return Services(client=self._client, is_cancelled=task.has_been_cancelled, heartbeat=heartbeat)
+
+    def _greet(self) -> Hello:
+        """What each child process is told about this worker."""
+        from orchestrator.engine.processes.process import levels
+        from orchestrator.engine.processes.wire import Hello
+
+        path = tuple(str(Path(each).resolve()) for each in self.handlers.search_path)
+        target = self.engine.attribute_store
+        return Hello(path, self.engine.store.url, target if isinstance(target, str) else None, levels())
 
     def _is_busy(self, horizon: timedelta) -> bool:
         with self.engine.store.reading() as reading:

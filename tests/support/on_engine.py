@@ -324,6 +324,7 @@ class ScriptedHandlers(Handlers):
 
 class ScriptedHandler:
     is_async = False
+    runs_in_process = False
 
     def __init__(
         self, handlers: ScriptedHandlers, flow: Flow, key: CallKey, options: Any, limit: timedelta
