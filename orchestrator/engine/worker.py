@@ -367,6 +367,8 @@ class Worker:
         if not transaction.renew_worker(own, now + leases.ALIVE_FOR):
             self._dispatcher.worker = leases.register(transaction, now)
             journal.note_worker_lost(own, self._dispatcher.worker)
+            # What was meant for the old one is nobody's.
+            self._dispatcher.note_work(has_more=True, due_at=None)
         self._take_over(transaction, now)
         self._expect_beat(now)
 
