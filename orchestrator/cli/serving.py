@@ -33,6 +33,8 @@ class WorkerOptions:
     horizon: str
     retention: str | None
     queues: str | None
+    processes: int | None
+    run_in_process: Sequence[str] | None
     metrics_port: int | None
     metrics_host: str
     traces: Traces | None
@@ -54,6 +56,8 @@ def serve(options: WorkerOptions) -> None:
             concurrency=options.concurrency,
             retention=kept,
             queues=[queue.strip() for queue in (options.queues or "").split(",") if queue.strip()],
+            processes=settings.processes if options.processes is None else options.processes,
+            run_in_process=options.run_in_process or settings.run_in_process,
             metrics=Metrics() if options.metrics_port is not None else None,
         )
         with ExitStack() as stack:

@@ -26,6 +26,10 @@ class Settings:
     """Database URL that synced attributes are projected to."""
     retention: str | None = None
     """How long closed runs are kept: a duration of the language; None: for ever."""
+    processes: int | None = None
+    """For handlers that compute; None: as many as the machine has processors."""
+    run_in_process: tuple[str, ...] = ()
+    """Handlers and steps that are called in them."""
 
 
 def resolve_settings(
@@ -46,6 +50,8 @@ def resolve_settings(
         attribute_store=environment.get("ORCHESTRATOR_ATTRIBUTE_STORE")
         or _configured_url(configured, "attribute_store"),
         retention=environment.get("ORCHESTRATOR_RETENTION") or _configured_retention(configured),
+        processes=_configured_processes(_worker_table(configured)),
+        run_in_process=_configured_names(_worker_table(configured)),
     )
 
 
@@ -89,6 +95,33 @@ def _configured_retention(configured: Mapping[str, Any]) -> str | None:
     raise UsageError(
         'pyproject.toml: [tool.orchestrator] retention must be a duration as text, such as "30d"'
     )
+
+
+_WORKER = "pyproject.toml: [tool.orchestrator.worker]"
+
+
+def _worker_table(configured: Mapping[str, Any]) -> Mapping[str, Any]:
+    table = configured.get("worker", {})
+    if not isinstance(table, dict):
+        raise UsageError(f"{_WORKER} must be a table")
+    unknown = sorted(table.keys() - {"processes", "run_in_process"})
+    if unknown:
+        raise UsageError(f"{_WORKER} has no `{unknown[0]}`; it has `processes` and `run_in_process`")
+    return table
+
+
+def _configured_processes(table: Mapping[str, Any]) -> int | None:
+    count = table.get("processes")
+    if count is None or (isinstance(count, int) and not isinstance(count, bool) and count >= 0):
+        return count
+    raise UsageError(f"{_WORKER} processes must be a number of processes, such as 2")
+
+
+def _configured_names(table: Mapping[str, Any]) -> tuple[str, ...]:
+    names = table.get("run_in_process", [])
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return tuple(names)
+    raise UsageError(f'{_WORKER} run_in_process must be a list such as ["reports:draw", "Order/Charge"]')
 
 
 def _listed(configured: Mapping[str, Any]) -> list[str]:

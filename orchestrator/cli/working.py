@@ -55,7 +55,13 @@ def work_on(
         if described["status"] != "RUNNING":
             return described
         verb = "started" if prepared is not None else "resumed"
-        return _work_until_closed(engine, client, flow_id, verb, concurrency, until_blocked)
+        worker = Worker(
+            engine,
+            concurrency=concurrency,
+            processes=settings.processes,
+            run_in_process=settings.run_in_process,
+        )
+        return _work_until_closed(worker, client, flow_id, verb, until_blocked)
     finally:
         engine.close()
 
@@ -73,9 +79,8 @@ def _prepare(new: NewRun | None, flows: Sequence[str] | None) -> tuple[Any, Any,
 
 
 def _work_until_closed(
-    engine: Engine, client: Client, flow_id: str, verb: str, concurrency: int, until_blocked: bool
+    worker: Worker, client: Client, flow_id: str, verb: str, until_blocked: bool
 ) -> dict[str, Any]:
-    worker = Worker(engine, concurrency=concurrency)
     with logging_as(LogFormat.TEXT, None) as tell, draining(worker, tell):
         note(f"{flow_id} {verb}")
         try:

@@ -84,3 +84,36 @@ def test_traces_go_to_the_console(place: Place) -> None:
     assert done.code == 0
     for name in ("execute Greet", "step Greet", "run Hello"):
         assert f'"name": "{name}"' in done.stderr
+
+
+def test_handlers_that_compute_are_called_in_processes(place: Place) -> None:
+    """By flag, by pyproject.toml, which `run` reads too, and not at all."""
+    place.write("where.py", 'import sys\n\n\ndef look() -> bool:\n    return "typer" in sys.modules\n')
+    place.write(
+        "flows/where.flow.yaml",
+        "flow: Where\nhandlers: where\noutput: boolean\nstart: Look\nsteps:\n"
+        '  Look: {execute: look, result: {name: here, type: boolean}, graceful_complete: "${here}"}\n',
+    )
+
+    def is_here(id: str) -> object:
+        return place.type("describe", id, "-o", "json").json()["outputs"][0]["output"]
+
+    for id, flags in (("a", ["--run-in-process", "where:look", "--processes", "1"]), ("b", [])):
+        place.type("start", "Where", "--id", id)
+        assert place.type("worker", "--until-idle", *flags).code == 0
+    place.write(
+        "pyproject.toml", '[tool.orchestrator.worker]\nprocesses = 1\nrun_in_process = ["Where/Look"]\n'
+    )
+    assert place.type("run", "Where", "--id", "c").code == 0
+    assert [is_here(id) for id in "abc"] == [False, True, False]
+    wrong = place.type("worker", "--until-idle", "--run-in-process", "look")
+    assert wrong.code == 2
+    assert "write MODULE:FUNCTION or FLOW/STEP" in wrong.stderr
+
+
+def test_what_a_handler_in_a_process_prints_is_logged_as_json(place: Place) -> None:
+    place.type("start", "Hello", "--id", "hello", "--input", '"Ada"')
+    done = place.type("worker", "--until-idle", "--log-format", "json", "--run-in-process", "Hello/Greet")
+    assert (done.code, done.stdout) == (0, "")
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [line["message"] for line in lines if line.get("event") == "printed"] == ["greeting Ada"]

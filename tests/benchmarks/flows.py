@@ -28,6 +28,13 @@ def branch(number: int) -> int:
     return number
 
 
+def compute(ctx: Context) -> None:
+    """Never lets go of the interpreter's lock by itself, until it is cancelled."""
+    ctx.heartbeat(1)
+    while not ctx.cancelled:
+        sum(number * number for number in range(100_000))
+
+
 def flow_of(text: str) -> Flow:
     flow, problems = parse(text, "bench.flow.yaml")
     if flow is None:
@@ -90,6 +97,19 @@ steps:
   Collect:
     wait_for: {all_of: [{join: done}]}
     graceful_complete: "${size(wait.done.messages)}"
+"""
+    )
+
+
+def hog() -> Flow:
+    """One step that computes for as long as it may."""
+    return flow_of(
+        """
+flow: BenchHog
+handlers: tests.benchmarks.flows
+start: Compute
+steps:
+  Compute: {execute: {handler: compute, timeout: 1h}, graceful_complete: null}
 """
     )
 

@@ -81,19 +81,51 @@ def sequential_together(path: str, flow_count: int, in_flight: int = 100) -> Lin
     with Worker(engine):
         _run(client, flow, range(1))
         counted = Counted(engine)
-        started = time.perf_counter()
-        begun = 0
-        while begun < flow_count or closed.count < flow_count + 1:
-            while begun < flow_count and begun - (closed.count - 1) < in_flight:
-                client.start_soon(flow, f"g{begun}")
-                begun += 1
-            closed.wait()
-        seconds = time.perf_counter() - started
+        seconds = _run_together(client, flow, closed, flow_count, in_flight)
     engine.close()
     return {
         "steps_s": round(10 * flow_count / seconds, 1),
         "commits_per_event": round(counted.commit_count / counted.event_count, 4),
     }
+
+
+def _run_together(client: Client, flow: Flow, closed: Closings, flow_count: int, in_flight: int) -> float:
+    """Seconds, with one run closed before."""
+    started = time.perf_counter()
+    begun = 0
+    while begun < flow_count or closed.count < flow_count + 1:
+        while begun < flow_count and begun - (closed.count - 1) < in_flight:
+            client.start_soon(flow, f"g{begun}")
+            begun += 1
+        closed.wait()
+    return time.perf_counter() - started
+
+
+def beside_a_hog(path: str, flow_count: int) -> Line:
+    """W9: W1c100 while a handler computes without end, in a thread of the same process."""
+    return _beside_a_hog(path, flow_count, [])
+
+
+def beside_a_hog_elsewhere(path: str, flow_count: int) -> Line:
+    """W9p: the same, the handler in a process of its own."""
+    return _beside_a_hog(path, flow_count, ["tests.benchmarks.flows:compute"])
+
+
+def _beside_a_hog(path: str, flow_count: int, run_in_process: list[str]) -> Line:
+    flow = flows.sequence(10)
+    engine = Engine(path)
+    client = Client(engine)
+    closed = Closings(engine)
+    with Worker(engine, run_in_process=run_in_process, processes=1 if run_in_process else 0):
+        _run(client, flow, range(1))
+        client.start(flows.hog(), "hog")
+        while all(commit["event"] != "Heartbeaten" for commit in client.history("hog")):
+            time.sleep(0.01)
+        seconds = _run_together(client, flow, closed, flow_count, 100)
+        assert client.describe("hog")["status"] == "RUNNING"
+        client.stop("hog")
+    engine.close()
+    return {"steps_s": round(10 * flow_count / seconds, 1)}
 
 
 class Closings:
@@ -270,6 +302,8 @@ WORKLOADS: dict[str, tuple[Workload, int, str]] = {
     "W3p": (message_between_processes, 200, "p50_ms"),
     "W5": (short_process, 1, "seconds"),
     "W6": (long_run, 1000, "slowdown"),
+    "W9": (beside_a_hog, 500, "steps_s"),
+    "W9p": (beside_a_hog_elsewhere, 2000, "steps_s"),
     "W8-lint": (lint, 2000, "seconds"),
     "W8-verify": (verify, 200, "seconds"),
 }

@@ -30,6 +30,26 @@ Queues = Annotated[
         show_default=False,
     ),
 ]
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        "--processes",
+        metavar="N",
+        min=0,
+        help="Processes for handlers that compute. Default: one a processor if there are such handlers.",
+        show_default=False,
+    ),
+]
+RunInProcess = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--run-in-process",
+        metavar="NAME",
+        help="Call this handler (module:function) or the handlers of this step (Order/Charge) in a process "
+        "of its own; may be repeated.",
+        show_default=False,
+    ),
+]
 MetricsPort = Annotated[
     int | None,
     typer.Option(
@@ -79,6 +99,8 @@ def worker(
     concurrency: Concurrency = 8,
     retention: Retention = None,
     queues: Queues = None,
+    processes: Processes = None,
+    run_in_process: RunInProcess = None,
     metrics_port: MetricsPort = None,
     metrics_host: MetricsHost = "127.0.0.1",
     traces: TracesOption = None,
@@ -102,6 +124,8 @@ def worker(
             horizon=horizon,
             retention=retention,
             queues=queues,
+            processes=processes,
+            run_in_process=run_in_process,
             metrics_port=metrics_port,
             metrics_host=metrics_host,
             traces=traces,

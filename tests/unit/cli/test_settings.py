@@ -62,3 +62,26 @@ def test_a_pyproject_that_makes_no_sense_is_a_usage_error(tmp_path: Path, text: 
 def test_a_path_given_as_database_is_refused_with_the_url_to_write(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"--db sqlite:///runs\.db"):
         resolve_settings("runs.db", environment={}, directory=tmp_path)
+
+
+def test_workers_have_a_table_of_their_own(tmp_path: Path) -> None:
+    text = '[tool.orchestrator.worker]\nprocesses = 2\nrun_in_process = ["reports:draw", "Order/Score"]\n'
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    settings = resolve_settings(None, environment={}, directory=tmp_path)
+    assert (settings.processes, settings.run_in_process) == (2, ("reports:draw", "Order/Score"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[tool.orchestrator]\nworker = 2", "must be a table"),
+        ("[tool.orchestrator.worker]\nproceses = 2", "has no `proceses`"),
+        ("[tool.orchestrator.worker]\nprocesses = true", "processes must be a number"),
+        ("[tool.orchestrator.worker]\nprocesses = -1", "processes must be a number"),
+        ('[tool.orchestrator.worker]\nrun_in_process = "a:b"', "run_in_process must be a list"),
+    ],
+)
+def test_a_wrong_table_of_workers_is_a_usage_error(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text + "\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=told):
+        resolve_settings(None, environment={}, directory=tmp_path)
