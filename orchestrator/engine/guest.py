@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import TYPE_CHECKING
 
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.faults import Faults
 from orchestrator.errors import StoreError, UsageError
+from orchestrator.store.contract import Store
+from orchestrator.store.postgres_url import is_postgres
 from orchestrator.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -19,22 +22,33 @@ def guest_of(host: Engine, connection: Connection) -> Engine:
 
     Raises UsageError for a connection to something else than the host's database.
     """
-    if not isinstance(host.store, SqliteStore):
-        raise UsageError("this client is already inside a transaction")
-    from orchestrator.store.sqlite_guest import SqliteGuest
-
-    def call_workers() -> None:
-        threading.Thread(target=_wake_after_commit, args=(host,), name="guest-commit", daemon=True).start()
-
-    store = SqliteGuest(connection, host.store.path, call_workers)
+    hosted = host.store
     return Engine(
-        store,
+        _inside(host, hosted, connection),
         clock=host.clock,
         faults=Faults(None),
         attribute_store=host.attribute_store,
         definitions=host.definitions,
         remembered_count=0,
     )
+
+
+def _inside(host: Engine, hosted: Store, connection: Connection) -> Store:
+    if isinstance(hosted, SqliteStore):
+        from orchestrator.store.sqlite_guest import SqliteGuest
+
+        def call_workers() -> None:
+            wake = partial(_wake_after_commit, host)
+            threading.Thread(target=wake, name="guest-commit", daemon=True).start()
+
+        return SqliteGuest(connection, hosted.path, call_workers)
+    if is_postgres(hosted.url):
+        from orchestrator.store.postgres import PostgresStore
+        from orchestrator.store.postgres_guest import PostgresGuest
+
+        if isinstance(hosted, PostgresStore):
+            return PostgresGuest(connection, hosted)
+    raise UsageError("this client is already inside a transaction")
 
 
 def _wake_after_commit(host: Engine) -> None:

@@ -16,7 +16,8 @@ import psycopg
 from orchestrator.errors import StoreError
 from orchestrator.store.postgres_bell import Bell
 from orchestrator.store.postgres_database import demand_release
-from orchestrator.store.postgres_link import Dialect, Link, store_error
+from orchestrator.store.postgres_lending import Lender
+from orchestrator.store.postgres_link import Dialect, Link, connect, store_error
 from orchestrator.store.postgres_reading import PostgresReading
 from orchestrator.store.postgres_url import Address
 from orchestrator.store.postgres_writing import PostgresTransaction, RunNumbers
@@ -31,7 +32,7 @@ class PostgresStore:
     def __init__(self, address: Address) -> None:
         self.url = address.shown
         self._address = address
-        self._dialect = Dialect(address.schema)
+        self.dialect = Dialect(address.schema)
         self._turn = threading.Lock()
         self._writer: Link | None = None
         self._readers: list[Link] = []
@@ -40,12 +41,13 @@ class PostgresStore:
         self._definitions_epoch = 1
         self._workers: frozenset[int] = frozenset()
         self._wanted: frozenset[int] = frozenset()
-        self._numbers = RunNumbers(self._dialect.quoted)
-        self._bell = Bell(address, uuid.uuid4().hex)
+        self._lender = Lender()
+        self._numbers = RunNumbers(self.dialect.quoted)
+        self.bell = Bell(address, uuid.uuid4().hex)
         with self._errors():
             self._writer = self._connect()
             try:
-                demand_release(self._writer, self._dialect, self.url)
+                demand_release(self._writer, self.dialect, self.url)
             except BaseException:
                 self._writer.close()
                 raise
@@ -59,7 +61,8 @@ class PostgresStore:
             link.defer_text(_BEGIN)
             transaction = PostgresTransaction(
                 link,
-                self._dialect.schema,
+                self.dialect.schema,
+                self._lender,
                 epoch=next(self._epochs),
                 definitions_epoch=self._definitions_epoch,
                 workers=self._workers,
@@ -80,7 +83,7 @@ class PostgresStore:
             link.forget()
             return
         if transaction.is_ring_due:
-            link.defer("notify", self._bell.channel, self._bell.token)
+            link.defer("notify", self.bell.channel, self.bell.token)
         link.defer_text("COMMIT")
         link.flush()
 
@@ -111,7 +114,7 @@ class PostgresStore:
                 link = self._connect()
             try:
                 link.defer_text(_BEGIN_READING)
-                yield PostgresReading(link, self._dialect.schema)
+                yield PostgresReading(link, self.dialect.schema)
             finally:
                 self._end_reading(link)
 
@@ -130,7 +133,7 @@ class PostgresStore:
     def vacuum(self) -> None:
         with self._turn, self._errors():
             link = self._find_writer()
-            for table in self._dialect.tables:
+            for table in self.dialect.tables:
                 link.execute(f"VACUUM (FULL, ANALYZE) {table}")
 
     def sizes(self) -> tuple[int, int]:
@@ -141,11 +144,11 @@ class PostgresStore:
 
     def ring(self) -> None:
         with self._turn, self._errors():
-            self._find_writer().all("notify", self._bell.channel, self._bell.token)
+            self._find_writer().all("notify", self.bell.channel, self.bell.token)
 
     def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
         with self._errors():
-            return self._bell.listen(on_ring)
+            return self.bell.listen(on_ring)
 
     def close(self) -> None:
         with self._turn:
@@ -158,7 +161,7 @@ class PostgresStore:
                 self._readers.pop().close()
 
     def _connect(self) -> Link:
-        return Link(self._address.conninfo, self._dialect)
+        return connect(self._address, self.dialect)
 
     def _require_open(self) -> None:
         if self._is_closed:
@@ -176,7 +179,7 @@ def upgrade(address: Address) -> tuple[int, int]:
     """Bring the tables to this release; made when they are not there. Schema version before and after."""
     dialect = Dialect(address.schema)
     try:
-        link = Link(address.conninfo, dialect)
+        link = connect(address, dialect)
         try:
             return demand_release(link, dialect, address.shown, upgrades=True)
         finally:

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple, TypeAlias
 import psycopg
 from psycopg import Connection, Cursor
 from psycopg.pq import TransactionStatus
+from psycopg.rows import tuple_row
 from psycopg.sql import Identifier
 
 from orchestrator.errors import StoreConflict, StoreError
+from orchestrator.store.postgres_url import Address
 from orchestrator.store.sql import read_sql
 
 Rows: TypeAlias = list[tuple[Any, ...]]
@@ -56,11 +58,9 @@ class Call(NamedTuple):
 class Link:
     """Not safe to use from several threads. Raises what psycopg raises."""
 
-    def __init__(self, conninfo: str, dialect: Dialect, *, prepares: bool = True) -> None:
+    def __init__(self, connection: Connection[Any], dialect: Dialect) -> None:
+        self.connection = connection
         self.statements = dialect.statements
-        self.connection: Connection[tuple[Any, ...]] = psycopg.connect(conninfo, autocommit=True)
-        self.connection.prepare_threshold = 2 if prepares else None
-        self.connection.prepared_max = _PREPARED_COUNT
         self._waiting: list[Call] = []
 
     @property
@@ -125,12 +125,20 @@ class Link:
         return cursors[len(waiting) :]
 
     def _start(self, call: Call) -> Cursor[tuple[Any, ...]]:
-        cursor = self.connection.cursor(binary=call.parameters is not None)
+        is_binary = call.parameters is not None
+        cursor = self.connection.cursor(binary=is_binary, row_factory=tuple_row)
         if call.is_many:
             cursor.executemany(call.text, call.parameters or ())
         else:
             cursor.execute(call.text, call.parameters)
         return cursor
+
+
+def connect(address: Address, dialect: Dialect) -> Link:
+    connection = psycopg.connect(address.conninfo, autocommit=True)
+    connection.prepare_threshold = 2
+    connection.prepared_max = _PREPARED_COUNT
+    return Link(connection, dialect)
 
 
 def _rows_of(cursor: Cursor[tuple[Any, ...]]) -> Rows:

@@ -25,6 +25,10 @@ class PostgresReading(SqlReading):
     def used_bytes(self) -> int:
         return int(self._row("used_bytes", self._schema)[0])
 
+    def identity(self) -> tuple[object, ...]:
+        """What no other database has alike."""
+        return self._row("identity", f"{self._schema}.runs")
+
     def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
         if self._answered:
             answered = self._answered.pop((name, parameters), None)

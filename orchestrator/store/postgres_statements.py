@@ -263,6 +263,11 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
     "used_bytes": select(func.coalesce(func.sum(func.pg_total_relation_size(_class.c.oid)), ZERO))
     .select_from(_class.join(_namespace, _namespace.c.oid == _class.c.relnamespace))
     .where(_namespace.c.nspname == b("schema", type_=TEXT), _class.c.relkind == literal_column("'r'")),
+    "identity": select(
+        func.current_database(),
+        func.pg_postmaster_start_time().cast(TEXT),
+        func.to_regclass(b("table", type_=TEXT)).cast(TEXT),
+    ),
     "notify": select(func.pg_notify(b("channel", type_=TEXT), b("payload", type_=TEXT))),
 }
 del _STATEMENTS["versions"], _STATEMENTS["last_run"]

@@ -13,8 +13,9 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 
 from orchestrator.core.pauses import NO_PAUSES, Pauses
-from orchestrator.errors import StoreConflict, UsageError
+from orchestrator.errors import StoreConflict
 from orchestrator.store.contract import Claimed, Head, Loan, Projection, Version
+from orchestrator.store.postgres_lending import Lender
 from orchestrator.store.postgres_link import Link, Rows
 from orchestrator.store.postgres_upkeep import PostgresUpkeep
 from orchestrator.store.rows import GUARDED, Writes
@@ -53,6 +54,7 @@ class PostgresTransaction(PostgresUpkeep):
         self,
         link: Link,
         schema: str,
+        lender: Lender,
         *,
         epoch: int,
         definitions_epoch: int,
@@ -62,6 +64,7 @@ class PostgresTransaction(PostgresUpkeep):
     ) -> None:
         """`wanted`: runs to lock first."""
         super().__init__(link, schema)
+        self._lender = lender
         self.epoch = epoch
         self.definitions_epoch = definitions_epoch
         self.wanted: set[int] = set(wanted)
@@ -297,7 +300,8 @@ class PostgresTransaction(PostgresUpkeep):
         self.is_ring_due = True
 
     def lend(self) -> AbstractContextManager[Loan]:
-        raise UsageError("transactional handlers work on SQLite only so far")
+        self._link.flush()
+        return self._lender.lend(self._link)
 
     def save_definition(self, hash: str, flow: str, path: str, text: str, at: datetime) -> None:
         self._link.defer("insert_definition", hash, flow, path, text, to_micros(at))

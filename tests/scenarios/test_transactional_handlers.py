@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from orchestrator.errors import HandlerFailed, Rejected
+from orchestrator.store.postgres_url import is_postgres
 from tests.support import rpc_handlers
-from tests.support.engine_kit import Kit, flow_of
+from tests.support.engine_kit import Kit, database_of, flow_of
 
-pytestmark = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 BOOKING = flow_of(
     """
 flow: Booking
@@ -64,18 +64,18 @@ rpcs:
 @pytest.fixture(autouse=True)
 def _tables(kit: Kit) -> Iterator[None]:
     rpc_handlers.reset()
-    connection = sqlite3.connect(kit.path)
-    connection.execute("CREATE TABLE bookings (id INTEGER PRIMARY KEY, what TEXT)")
-    connection.close()
+    number = "BIGINT GENERATED ALWAYS AS IDENTITY" if is_postgres(kit.path) else "INTEGER PRIMARY KEY"
+    with database_of(kit).begin() as connection:
+        connection.execute(text(f"CREATE TABLE bookings (id {number}, what TEXT)"))
     yield
     rpc_handlers.reset()
+    with database_of(kit).begin() as connection:
+        connection.execute(text("DROP TABLE bookings"))
 
 
 def bookings(kit: Kit) -> list[str]:
-    connection = sqlite3.connect(kit.path)
-    found = [what for (what,) in connection.execute("SELECT what FROM bookings ORDER BY id")]
-    connection.close()
-    return found
+    with database_of(kit).connect() as connection:
+        return list(connection.execute(text("SELECT what FROM bookings ORDER BY id")).scalars())
 
 
 def outcome(kit: Kit, flow: Any, what: str) -> Any:

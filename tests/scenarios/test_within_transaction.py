@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,9 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.orm import Session
 
 from orchestrator.errors import AlreadyStarted, NotExternal, NotFound, StoreError, UsageError
-from tests.support.engine_kit import PATIENCE, Kit, flow_of
+from tests.support import postgres
+from tests.support.engine_kit import PATIENCE, Kit, database_of, flow_of
 
-pytestmark = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 ORDER = flow_of(
     """
 flow: Order
@@ -44,10 +42,12 @@ rpcs:
 @pytest.fixture
 def shop(kit: Kit) -> Iterator[Engine]:
     """The application's engine on the same file, with a table of its own."""
-    engine = create_engine(f"sqlite:///{kit.path}")
+    engine = database_of(kit)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE orders (id TEXT PRIMARY KEY)"))
     yield engine
+    with engine.begin() as connection:
+        connection.execute(text("DROP TABLE orders"))
     engine.dispose()
 
 
@@ -184,8 +184,8 @@ def test_a_definition_first_stored_in_a_rolled_back_transaction_is_stored_again(
         kit.client.within(connection).start(ORDER, "o-1", 4)
     with shop.begin() as connection:
         kit.client.within(connection).start(ORDER, "o-2", 4)
-    with closing(sqlite3.connect(kit.path)) as database:
-        assert database.execute("SELECT count(*) FROM definitions").fetchone() == (1,)
+    with kit.engine.store.reading() as reading:
+        assert reading.definition_names() == [("Order", ORDER.hash)]
 
 
 def test_memory_of_the_worker_keeps_up(kit: Kit, shop: Engine) -> None:
@@ -213,6 +213,7 @@ def test_nothing_is_waited_for_inside(kit: Kit, shop: Engine) -> None:
             client.within(connection)
 
 
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 def test_a_connection_to_another_database_is_refused(kit: Kit, tmp_path: Path) -> None:
     for url, words in ((f"sqlite:///{tmp_path}/other.db", "other.db"), ("sqlite://", "in memory")):
         engine = create_engine(url)
@@ -222,13 +223,29 @@ def test_a_connection_to_another_database_is_refused(kit: Kit, tmp_path: Path) -
 
 
 def test_a_connection_in_autocommit_mode_is_refused(kit: Kit, shop: Engine) -> None:
-    with shop.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        client = kit.client.within(connection)
-        with pytest.raises(UsageError, match="autocommit"):
-            client.start(ORDER, "o-1", 4)
+    autocommit = shop.connect().execution_options(isolation_level="AUTOCOMMIT")
+    with autocommit as connection, pytest.raises(UsageError, match="autocommit"):
+        kit.client.within(connection).start(ORDER, "o-1", 4)
     assert ids(kit) == []
 
 
+@pytest.mark.parametrize("place", ["postgres"], indirect=True)
+def test_stores_of_one_database_share_a_transaction_and_others_are_refused(kit: Kit) -> None:
+    with postgres.database() as elsewhere:
+        other = Kit(elsewhere)
+        with database_of(kit).connect() as connection:
+            kit.client.within(connection).start(ORDER, "o-1", 4)
+            other.client.within(connection).start(ORDER, "o-1", 4)
+            connection.commit()
+        assert ids(kit) == ids(other) == ["o-1"]
+        other.close()
+    sqlite = create_engine("sqlite://")
+    with sqlite.connect() as connection, pytest.raises(UsageError, match="the connection is to sqlite"):
+        kit.client.within(connection)
+    sqlite.dispose()
+
+
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 def test_a_transaction_that_has_read_an_older_state_is_told_what_to_do(kit: Kit) -> None:
     engine = create_engine(f"sqlite:///{kit.path}", connect_args={"isolation_level": None, "timeout": 0.1})
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))

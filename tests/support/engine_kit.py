@@ -10,6 +10,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
+import sqlalchemy
+from sqlalchemy.pool import NullPool
+
 from orchestrator.core.codec import decode
 from orchestrator.core.evolve import evolve
 from orchestrator.core.state import Run
@@ -20,8 +24,10 @@ from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
 from orchestrator.store.attribute_store import AttributeStore
+from orchestrator.store.bodies import Bodies
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
+from orchestrator.store.postgres_url import is_postgres, read_url
 
 PATIENCE = 20.0
 """Seconds after which a scenario that should have moved is given up."""
@@ -73,11 +79,16 @@ class Gate:
 class Kit:
     """One store, one engine, its client; workers on demand."""
 
-    def __init__(self, place: Path | str, attribute_store: AttributeStore | None = None) -> None:
+    def __init__(
+        self,
+        place: Path | str,
+        attribute_store: AttributeStore | None = None,
+        bodies: Bodies | None = None,
+    ) -> None:
         """`place`: the directory of a new SQLite file, or a database URL."""
         self.clock = VirtualClock()
         self.path = str(place / "runs.db") if isinstance(place, Path) else place
-        self.engine = Engine(self.path, clock=self.clock, attribute_store=attribute_store)
+        self.engine = Engine(self.path, clock=self.clock, attribute_store=attribute_store, bodies=bodies)
         self.clock.tell(self.engine)
         self.client = Client(self.engine)
         self.differences: list[str] = []
@@ -178,3 +189,13 @@ def flow_of(text: str) -> Flow:
 def another_store(kit: Kit) -> Store:
     """As another process would open it."""
     return open_store(kit.path)
+
+
+def database_of(kit: Kit) -> sqlalchemy.Engine:
+    """The kit's database, as an application opens it."""
+    if not is_postgres(kit.path):
+        return sqlalchemy.create_engine(f"sqlite:///{kit.path}", poolclass=NullPool)
+    conninfo = read_url(kit.path).conninfo
+    return sqlalchemy.create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(conninfo), poolclass=NullPool
+    )

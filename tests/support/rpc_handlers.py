@@ -91,7 +91,9 @@ def book(ctx: Context, what: str) -> str:
     if what == "flaky" and ctx.attempt == 1:
         raise LookupError(what)
     if what == "breaks":
-        ctx.connection.exec_driver_sql("INSERT OR ROLLBACK INTO bookings (id) VALUES (1), (1)")
+        is_sqlite = ctx.connection.dialect.name == "sqlite"
+        breaking = "INSERT OR ROLLBACK INTO bookings (id) VALUES (1), (1)" if is_sqlite else "/**/ ROLLBACK"
+        ctx.connection.exec_driver_sql(breaking)
     if what == "slow":
         threading.Event().wait(5)
     return what
