@@ -15,6 +15,7 @@
     ├── NotFound                      4   no such run, step execution or name
     ├── NotActive                     4   the run is closed
     ├── AlreadyStarted                5   the flow id has a run and the reuse policy refuses another
+    ├── BodyUnreadable                70  a value of a run cannot be decoded, or its object is missing
     └── StoreError                    70  the database refuses or is not ours
         ├── StoreConflict                 others changed the same runs at the same time; tried again
         └── TransactionLost               a handler's own statements ended the commit that it was part of
@@ -108,6 +109,13 @@ class NotActive(OrchestratorError):
 class AlreadyStarted(OrchestratorError):
     type = "already_started"
     exit_code = 5
+
+
+class BodyUnreadable(OrchestratorError):
+    """Concerns one run; others are not affected."""
+
+    type = "body_unreadable"
+    exit_code = 70
 
 
 class StoreError(OrchestratorError):

@@ -12,8 +12,8 @@ from orchestrator.cli.logs import Tell, logging_as
 from orchestrator.cli.options import LogFormat, LogLevel, Traces, parse_span
 from orchestrator.cli.session import named_flows
 from orchestrator.cli.settings import Settings, resolve_settings
+from orchestrator.cli.storage import open_engine
 from orchestrator.cli.working import draining
-from orchestrator.engine.engine import Engine
 from orchestrator.engine.metrics import Metrics
 from orchestrator.engine.worker import Worker
 from orchestrator.errors import UsageError
@@ -48,7 +48,7 @@ def serve(options: WorkerOptions) -> None:
     assert span is not None
     kept = _retention(options, settings)
     tracing = _tracing(options.traces)
-    engine = Engine(settings.db, attribute_store=settings.attribute_store, tracing=tracing)
+    engine = open_engine(settings, tracing)
     try:
         worker = Worker(
             engine,

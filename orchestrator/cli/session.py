@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from orchestrator.cli.settings import Settings, resolve_settings
+from orchestrator.cli.storage import configured_bodies
 from orchestrator.errors import DefinitionInvalid, NotFound
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def open_client(
     settings = resolve_settings(db, flows)
     if not may_create:
         demand_store(settings)
-    with Client(settings.db, attribute_store=settings.attribute_store) as client:
+    bodies = configured_bodies(settings)
+    with Client(settings.db, attribute_store=settings.attribute_store, bodies=bodies) as client:
         client.engine.definitions.look_in(FlowPlaces(named_flows(settings)).find)
         yield client
 

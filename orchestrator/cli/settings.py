@@ -26,6 +26,11 @@ class Settings:
     """Database URL that synced attributes are projected to."""
     retention: str | None = None
     """How long closed runs are kept: a duration of the language; None: for ever."""
+    codec: str | None = None
+    """`module:factory` of what encodes values (store/bodies.py)."""
+    objects: str | None = None
+    """Directory, or `module:factory`, of values that are larger than `offload_over` bytes."""
+    offload_over: int = 256 * 1024
     processes: int | None = None
     """For handlers that compute; None: as many as the machine has processors."""
     run_in_process: tuple[str, ...] = ()
@@ -50,6 +55,9 @@ def resolve_settings(
         attribute_store=environment.get("ORCHESTRATOR_ATTRIBUTE_STORE")
         or _configured_url(configured, "attribute_store"),
         retention=environment.get("ORCHESTRATOR_RETENTION") or _configured_retention(configured),
+        codec=environment.get("ORCHESTRATOR_CODEC") or _configured_text(configured, "codec"),
+        objects=environment.get("ORCHESTRATOR_OBJECTS") or _configured_text(configured, "objects"),
+        offload_over=_configured_size(configured),
         processes=_configured_processes(_worker_table(configured)),
         run_in_process=_configured_names(_worker_table(configured)),
     )
@@ -86,6 +94,20 @@ def _configured_url(configured: Mapping[str, Any], key: str) -> str | None:
     if url is None or isinstance(url, str):
         return url
     raise UsageError(f"pyproject.toml: [tool.orchestrator] {key} must be text, a database URL")
+
+
+def _configured_text(configured: Mapping[str, Any], key: str) -> str | None:
+    text = configured.get(key)
+    if text is None or isinstance(text, str):
+        return text
+    raise UsageError(f"pyproject.toml: [tool.orchestrator] {key} must be text")
+
+
+def _configured_size(configured: Mapping[str, Any]) -> int:
+    size = configured.get("offload_over_kib", 256)
+    if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
+        return size * 1024
+    raise UsageError("pyproject.toml: [tool.orchestrator] offload_over_kib must be a whole number, of KiB")
 
 
 def _configured_retention(configured: Mapping[str, Any]) -> str | None:

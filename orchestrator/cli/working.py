@@ -15,10 +15,10 @@ from orchestrator.cli.options import LogFormat
 from orchestrator.cli.progress import shown
 from orchestrator.cli.session import demand_handlers, demand_store, find_flow, named_flows
 from orchestrator.cli.settings import resolve_settings
+from orchestrator.cli.storage import open_engine
 from orchestrator.cli.terminal import note
 from orchestrator.cli.values import parse_assignments, parse_value
 from orchestrator.engine.client import Client
-from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
 
 
@@ -45,7 +45,7 @@ def work_on(
     if new is None:
         demand_store(settings)
     prepared = _prepare(new, flows)
-    engine = Engine(settings.db, attribute_store=settings.attribute_store)
+    engine = open_engine(settings)
     try:
         client = Client(engine, flows=named_flows(settings))
         if prepared is not None:

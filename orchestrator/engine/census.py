@@ -30,7 +30,10 @@ class Census:
     def read(self) -> Iterator[Gauge]:
         """Raises StoreError."""
         with self._lock, self._store.reading() as reading:
-            leased_count, due_count = reading.work_counts(self._clock.now())
+            now = self._clock.now()
+            leased_count, due_count = reading.work_counts(now)
+            oldest_at = reading.oldest_due_at()
+            waited = (now - oldest_at).total_seconds() if oldest_at is not None else 0.0
             began_at = self._clock.monotonic()
             if began_at >= self._count_again_at:
                 self._run_counts = reading.run_counts()
@@ -41,5 +44,6 @@ class Census:
         yield "runs", "Runs in the database.", {(("status", s),): n for s, n in run_counts.items()}
         yield "leased", "Step executions in the hands of workers.", {(): leased_count}
         yield "due", "Step executions that are due and in nobody's hands.", {(): due_count}
+        yield "oldest_due_seconds", "How long the oldest of these has been due.", {(): max(0.0, waited)}
         yield "held", "Step executions in the hands of this worker.", {(): dispatcher.held_count}
         yield "handlers_running", "Handlers that run in this worker.", {(): dispatcher.running_count}

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from orchestrator.engine.aio import AsyncClient
     from orchestrator.engine.migrating import Migration
     from orchestrator.engine.tracing import Tracing
+    from orchestrator.store.bodies import Bodies
     from orchestrator.store.sqlite_guest import Connection
 
 Span = timedelta | float
@@ -74,18 +75,19 @@ class Client:
         search_path: Iterable[str | Path] = (".",),
         attribute_store: str | None = None,
         tracing: Tracing | None = None,
+        bodies: Bodies | None = None,
         handlers: Handlers | None = None,
     ) -> None:
         """`search_path`: directories that handlers of RPCs are imported from, unless `handlers` are given.
 
-        `attribute_store`, `tracing`: of the engine, when the client makes one.
+        `attribute_store`, `tracing`, `bodies`: of the engine, when the client makes one.
         """
         self._handlers = handlers or Handlers(search_path)
         self._owns_engine = not isinstance(store, Engine)
         if isinstance(store, Engine):
             self.engine = store
         else:
-            self.engine = Engine(store, attribute_store=attribute_store, tracing=tracing)
+            self.engine = Engine(store, attribute_store=attribute_store, tracing=tracing, bodies=bodies)
         if flows is not None:
             catalogue = flows if isinstance(flows, Catalogue) else Catalogue.of_paths(flows)
             self.engine.definitions.look_in(catalogue.find)

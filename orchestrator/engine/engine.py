@@ -22,8 +22,10 @@ from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import Submission
 from orchestrator.engine.waiting import Waiting
 from orchestrator.store.attribute_store import AttributeStore
+from orchestrator.store.bodies import PLAIN, Bodies
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
+from orchestrator.store.sealing import SealedStore
 
 if TYPE_CHECKING:
     from orchestrator.engine.tracing import Tracing
@@ -43,13 +45,17 @@ class Engine:
         attribute_store: str | AttributeStore | None = None,
         definitions: Definitions | None = None,
         tracing: Tracing | None = None,
+        bodies: Bodies | None = None,
         remembered_count: int = 1000,
     ) -> None:
         """`attribute_store`: database URL for synced attributes; else of ORCHESTRATOR_ATTRIBUTE_STORE.
 
         `remembered_count`: runs that are kept in memory. `tracing`: makes traces of runs (tracing.py).
+        `bodies`: how values are encoded, and where large ones are kept (store/bodies.py).
         """
-        self.store: Store = open_store(store) if isinstance(store, str) else store
+        self.bodies = bodies or PLAIN
+        opened = open_store(store) if isinstance(store, str) else store
+        self.store: Store = opened if bodies is None else SealedStore(opened, bodies)
         self.clock: Clock = clock or SystemClock()
         self.definitions = definitions or Definitions()
         self.waiting = Waiting()
@@ -59,6 +65,10 @@ class Engine:
         """Of this process's worker, if there is an attribute store."""
         self.journal = Journal()
         self.tracing = tracing
+        if self.bodies.is_secret:
+            self.journal.shows_messages = False
+            if tracing is not None:
+                tracing.shows_messages = False
         self.on_batch: Callable[[Batch], None] | None = None
         """Called after each commit, with the commit lock held: be quick."""
         runs = Runs(RunCache(remembered_count), self.definitions)

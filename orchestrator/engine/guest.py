@@ -11,6 +11,7 @@ from orchestrator.engine.faults import Faults
 from orchestrator.errors import StoreError, UsageError
 from orchestrator.store.contract import Store
 from orchestrator.store.postgres_url import is_postgres
+from orchestrator.store.sealing import SealedStore
 from orchestrator.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
@@ -22,13 +23,14 @@ def guest_of(host: Engine, connection: Connection) -> Engine:
 
     Raises UsageError for a connection to something else than the host's database.
     """
-    hosted = host.store
+    hosted = host.store.plain if isinstance(host.store, SealedStore) else host.store
     return Engine(
         _inside(host, hosted, connection),
         clock=host.clock,
         faults=Faults(None),
         attribute_store=host.attribute_store,
         definitions=host.definitions,
+        bodies=host.bodies if hosted is not host.store else None,
         remembered_count=0,
     )
 

@@ -10,7 +10,7 @@ from orchestrator.definition.expressions import Environment, ExpressionFailed, E
 from orchestrator.definition.model import Attribute, Json
 from orchestrator.definition.types import ANY
 from orchestrator.engine.definitions import Definitions
-from orchestrator.errors import UsageError
+from orchestrator.errors import BodyUnreadable, UsageError
 from orchestrator.store.contract import Head, Reading
 from orchestrator.store.times import from_micros
 
@@ -42,11 +42,11 @@ class Search:
             "started_at": from_micros(head.started_at),
             "closed_at": from_micros(head.closed_at) if head.closed_at is not None else _NOT_CLOSED,
         }
-        if self._needs_contents:
-            scope |= self._contents(reading, head)
         try:
+            if self._needs_contents:
+                scope |= self._contents(reading, head)
             return self._condition.evaluate(scope) is True
-        except ExpressionFailed:
+        except (ExpressionFailed, BodyUnreadable):
             return False
 
     def _contents(self, reading: Reading, head: Head) -> dict[str, Json]:

@@ -69,6 +69,7 @@ def prune_some(engine: Engine, before: datetime) -> int:
                 cache.drop(entry)
 
     engine.committer.exclusively(prune, "prune")
+    engine.bodies.forget(pruned)
     return len(pruned)
 
 

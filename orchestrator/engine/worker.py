@@ -43,6 +43,7 @@ from orchestrator.store.opening import open_attribute_store
 if TYPE_CHECKING:
     from orchestrator.engine.processes.wire import Hello
     from orchestrator.engine.tracing import Tracing
+    from orchestrator.store.bodies import Bodies
 
 _SWITCH_INTERVAL = 0.0005
 """Seconds. With Python's default of 5 ms one handler that computes slows all others a hundredfold."""
@@ -65,8 +66,8 @@ class Worker:
     processes of their own, beside those that modules name (processes/choice.py); `processes`: how many, by
     default one a processor when there is such a handler; 0: none.
 
-    `metrics`: where to note what happens; `metrics_text` gives it to Prometheus. `tracing`: of the
-    engine, when the worker makes one.
+    `metrics`: where to note what happens; `metrics_text` gives it to Prometheus. `tracing`,
+    `bodies`: of the engine, when the worker makes one.
     """
 
     def __init__(
@@ -84,12 +85,13 @@ class Worker:
         processes: int | None = None,
         metrics: Metrics | None = None,
         tracing: Tracing | None = None,
+        bodies: Bodies | None = None,
     ) -> None:
         self._owns_engine = not isinstance(store, Engine)
         if isinstance(store, Engine):
             self.engine = store
         else:
-            self.engine = Engine(store, attribute_store=attribute_store, tracing=tracing)
+            self.engine = Engine(store, attribute_store=attribute_store, tracing=tracing, bodies=bodies)
         choice = Choice(run_in_process, processes)
         self.handlers = Handlers(search_path, read_queues(queues), choice)
         self.engine.definitions.look_in(FlowPlaces(flows).find)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from orchestrator.core.pauses import Pauses
 from orchestrator.core.state import Run
+from orchestrator.store.bodies import Bodies
 from orchestrator.store.rows import Writes
 
 
@@ -132,6 +133,9 @@ class Statistics:
 class Reading(Protocol):
     """One snapshot: everything read through it was true at the same moment."""
 
+    bodies: Bodies
+    """How values are kept. What cannot be read any more is raised as BodyUnreadable."""
+
     def find_latest(self, flow_id: str) -> Head | None: ...
 
     def find_run(self, run: int) -> Head | None: ...
@@ -160,6 +164,10 @@ class Reading(Protocol):
 
     def run_counts(self) -> dict[str, int]:
         """By status."""
+        ...
+
+    def oldest_due_at(self) -> datetime | None:
+        """Since when, or from when on, the oldest work that nobody has leased is due."""
         ...
 
     def work_counts(self, now: datetime) -> tuple[int, int]:

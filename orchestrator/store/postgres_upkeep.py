@@ -32,6 +32,7 @@ class PostgresUpkeep(PostgresReading):
             rows = [(run, *(row[column] for column in COLUMNS[table])) for row in record[table]]
             if not rows:
                 continue
+            rows = self.bodies.seal_imported(table, rows)
             try:
                 self._link.defer_many(f"import_{table}", rows)
                 self._link.flush()

@@ -21,6 +21,7 @@ from orchestrator.core.migration.event import RunMigrated
 from orchestrator.core.state import Execution, Run, Status
 from orchestrator.core.travel import REAPPLIED, TimeTravelled
 from orchestrator.definition.model import Flow, Json
+from orchestrator.store.bodies import Indexed
 from orchestrator.store.times import to_micros
 
 encode_json: Callable[[Any], bytes] = msgspec.json.Encoder().encode
@@ -296,9 +297,8 @@ class RunRows:
         error = encode_json(run.error) if run.error else None
         if self.is_new:
             assert run.started_at is not None
-            latest = int(self.is_latest)
-            identity = (self.number, run.flow_id, latest, run.run_id, self.flow.name, self.flow.hash)
-            row = (*identity, run.request_id, run.status.value)
+            identity = (self.number, run.flow_id, int(self.is_latest), run.run_id)
+            row = (*identity, self.flow.name, self.flow.hash, run.request_id, run.status.value)
             times = (to_micros(run.started_at), closed_at)
             payload = (encode_json(run.input), state, error)
             writes.insert_run.append((*row, run.version, run.attempt, *times, *payload))
@@ -351,8 +351,9 @@ class RunRows:
             if entry in entries:
                 if key is not None and self._is_indexed(name):
                     writes.delete_attribute.append((self.number, name, stored_key))  # it stands last again
-                row = (self.number, name, int(key is not None), stored_key, encode_json(entries[entry]))
-                writes.set_attribute.append(row)
+                value = encode_json(entries[entry])
+                kept = Indexed(value) if self._is_indexed(name) else value
+                writes.set_attribute.append((self.number, name, int(key is not None), stored_key, kept))
             elif name not in self._cleared:
                 writes.delete_attribute.append((self.number, name, stored_key))
 

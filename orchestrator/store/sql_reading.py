@@ -14,6 +14,7 @@ from orchestrator.core.codec import decode_execution
 from orchestrator.core.evolve import rebuild_indexes
 from orchestrator.core.pauses import Pauses
 from orchestrator.core.state import BranchReport, Output, QueuedMessage, Round, Run, RunError, Status
+from orchestrator.store.bodies import PLAIN, Bodies
 from orchestrator.store.contract import (
     DefinitionRow,
     Head,
@@ -39,6 +40,8 @@ _OF_RUN = ("run_payload", "steps_of", "messages_of", "attributes_of", "rounds_of
 class SqlReading:
     """See contract.Reading. A database says how its statements are run."""
 
+    bodies: Bodies = PLAIN
+
     def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
         """All rows of a statement (statements.py)."""
         raise NotImplementedError
@@ -50,6 +53,10 @@ class SqlReading:
     def _expect(self, statements: Sequence[str], *parameters: object) -> None:
         """These are about to be run with these parameters: a database far away answers all at once."""
 
+    def _opened(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """The same, of a statement that reads bodies."""
+        return self.bodies.open_rows(name, self._all(name, *parameters))
+
     def find_latest(self, flow_id: str) -> Head | None:
         row = self._one("find_latest", flow_id)
         return Head(*row) if row else None
@@ -60,38 +67,38 @@ class SqlReading:
 
     def load(self, head: Head) -> StoredRun:
         self._expect(_OF_RUN, head.run)
+        rows = {name: self._all(name, head.run) for name in _OF_RUN}  # before one turns out to be unreadable
+        opened = self.bodies.open_rows
         run = _empty_run(head)
-        payload, state, error = self._row("run_payload", head.run)
+        ((payload, state, error),) = opened("run_payload", rows["run_payload"])
         run.input = _decode_json(payload)
         run.error = _decode_error(error) if error is not None else None
         _apply_state(run, _decode_state(state))
         leases: dict[str, int] = {}
-        for execution_id, _, worker, _, body in self._all("steps_of", head.run):
+        for execution_id, _, worker, _, body in opened("steps_of", rows["steps_of"]):
             run.executions[execution_id] = decode_execution(body)
             if worker is not None:
                 leases[execution_id] = worker
-        for seq, channel, key, value in self._all("messages_of", head.run):
+        for seq, channel, key, value in opened("messages_of", rows["messages_of"]):
             message = QueuedMessage(seq, _decode_json(value))
             run.queues.setdefault((channel, key), deque()).append(message)
-        for name, is_map, key, value in self._all("attributes_of", head.run):
+        for name, is_map, key, value in opened("attributes_of", rows["attributes_of"]):
             entries = run.attribute_maps.setdefault(name, {}) if is_map else run.attributes
             entries[key if is_map else name] = _decode_json(value)
-        self._load_rounds(run, head.run)
-        run.outputs = [_decode_output(body) for (body,) in self._all("outputs_of", head.run)]
+        self._load_rounds(run, head.run, rows["rounds_of"])
+        run.outputs = [_decode_output(body) for (body,) in opened("outputs_of", rows["outputs_of"])]
         rebuild_indexes(run)
         return StoredRun(head, run, leases)
 
-    def _load_rounds(self, run: Run, number: int) -> None:
-        for name, join, branch_count, counting, missed, members, is_cancelled in self._all(
-            "rounds_of", number
-        ):
+    def _load_rounds(self, run: Run, number: int, rounds: Iterable[tuple[Any, ...]]) -> None:
+        for name, join, branch_count, counting, missed, members, is_cancelled in rounds:
             run.rounds[name] = Round(join, branch_count, counting, missed, members, bool(is_cancelled))
         if run.rounds:
-            for name, branch, value in self._all("reports_of", number):
+            for name, branch, value in self._opened("reports_of", number):
                 run.rounds[name].reports.append(BranchReport(branch, _decode_json(value)))
 
     def history(self, run: int, after_version: int = 0) -> list[HistoryRow]:
-        return [HistoryRow(*row) for row in self._all("history_of", run, after_version)]
+        return [HistoryRow(*row) for row in self._opened("history_of", run, after_version)]
 
     def heads(self) -> list[Head]:
         return [Head(*row) for row in self._all("latest_heads")]
@@ -121,6 +128,10 @@ class SqlReading:
     def run_counts(self) -> dict[str, int]:
         return dict(self._all("run_counts"))
 
+    def oldest_due_at(self) -> datetime | None:
+        (micros,) = self._row("next_due_at")
+        return from_micros(micros) if micros is not None else None
+
     def work_counts(self, now: datetime) -> tuple[int, int]:
         leased_count, due_count = self._row("work_counts", to_micros(now))
         return leased_count, due_count
@@ -139,7 +150,7 @@ class SqlReading:
     def export_run(self, run: int) -> RunRecord:
         record: RunRecord = {}
         for table in RUN_TABLES:
-            rows = self._all(f"export_{table}", run)
+            rows = self._opened(f"export_{table}", run)
             record[table] = [dict(zip(COLUMNS[table], row, strict=True)) for row in rows]
         return record
 

@@ -32,6 +32,7 @@ class SqliteUpkeep(SqliteReading):
         for table in RUN_TABLES:
             rows = [(run, *(row[column] for column in COLUMNS[table])) for row in record[table]]
             try:
+                rows = self.bodies.seal_imported(table, rows)
                 self._connection.executemany(STATEMENTS[f"import_{table}"], rows)
             except (sqlite3.IntegrityError, OverflowError) as error:
                 raise ValueError(f"`{table}`: {error}") from None

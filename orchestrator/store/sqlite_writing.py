@@ -51,6 +51,7 @@ class SqliteTransaction(SqliteUpkeep):
         return dict(self._all("leases", run, self._listed(execution_ids)))
 
     def write(self, writes: Writes) -> None:
+        self.bodies.seal(writes)
         execute = self._connection.executemany
         for name, statement, is_guarded in _ORDER:
             rows = getattr(writes, name)

@@ -24,6 +24,7 @@ from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
 from orchestrator.store.attribute_store import AttributeStore
+from orchestrator.store.bodies import Bodies
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
 from orchestrator.store.postgres_url import is_postgres, read_url
@@ -78,11 +79,16 @@ class Gate:
 class Kit:
     """One store, one engine, its client; workers on demand."""
 
-    def __init__(self, place: Path | str, attribute_store: AttributeStore | None = None) -> None:
+    def __init__(
+        self,
+        place: Path | str,
+        attribute_store: AttributeStore | None = None,
+        bodies: Bodies | None = None,
+    ) -> None:
         """`place`: the directory of a new SQLite file, or a database URL."""
         self.clock = VirtualClock()
         self.path = str(place / "runs.db") if isinstance(place, Path) else place
-        self.engine = Engine(self.path, clock=self.clock, attribute_store=attribute_store)
+        self.engine = Engine(self.path, clock=self.clock, attribute_store=attribute_store, bodies=bodies)
         self.clock.tell(self.engine)
         self.client = Client(self.engine)
         self.differences: list[str] = []

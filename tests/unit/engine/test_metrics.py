@@ -131,6 +131,7 @@ def test_labels_are_read_as_they_were_written(text: str) -> None:
 NAMES = {
     "runs": ("gauge", {"status"}),
     "due": ("gauge", set()),
+    "oldest_due_seconds": ("gauge", set()),
     "leased": ("gauge", set()),
     "held": ("gauge", set()),
     "handlers_running": ("gauge", set()),
@@ -223,3 +224,13 @@ def test_a_port_that_is_taken_is_a_usage_error() -> None:
         port = int(server.url.split(":")[2].partition("/")[0])
         with pytest.raises(UsageError, match=f"metrics cannot be served on 127.0.0.1:{port}"):
             MetricsServer(port, str)
+
+
+def test_how_long_the_oldest_due_work_waits_is_told(kit: Kit) -> None:
+    worker = Worker(kit.engine, metrics=Metrics())
+    assert samples(worker.metrics_text())["orchestrator_oldest_due_seconds"] == 0
+    kit.client.start(FLOW, "run-1")
+    kit.clock.advance(seconds=90)
+    kit.client.start(FLOW, "run-2")
+    found = samples(worker.metrics_text())
+    assert (found["orchestrator_oldest_due_seconds"], found["orchestrator_due"]) == (90, 2)
