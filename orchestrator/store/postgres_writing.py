@@ -182,6 +182,7 @@ class PostgresTransaction(PostgresUpkeep):
 
     def write(self, writes: Writes) -> None:
         """Raises nothing yet: what is wrong is found by the database at the commit, which then fails."""
+        self.bodies.seal(writes)
         self._heads.clear()
         self._known.clear()
         self._latest.clear()
