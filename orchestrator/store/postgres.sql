@@ -660,7 +660,7 @@ FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_catalog.pg_namespace
 WHERE pg_catalog.pg_namespace.nspname = %s::VARCHAR AND pg_catalog.pg_class.relkind = 'r'
 
 -- statement identity(table)
-SELECT current_database() AS current_database_1, CAST(pg_postmaster_start_time() AS TEXT) AS pg_postmaster_start_time_1, CAST(to_regclass(%s::VARCHAR) AS TEXT) AS to_regclass_1
+SELECT current_database() AS current_database_1, CAST(pg_postmaster_start_time() AS TEXT) AS pg_postmaster_start_time_1, CAST(CAST(to_regclass(%s::VARCHAR) AS OID) AS BIGINT) AS to_regclass_1
 
 -- statement notify(channel, payload)
 SELECT pg_notify(%s::VARCHAR, %s::VARCHAR) AS pg_notify_1

@@ -28,7 +28,7 @@ from sqlalchemy import (
     table,
     update,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, TEXT, psycopg
+from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, OID, TEXT, psycopg
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -266,7 +266,7 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
     "identity": select(
         func.current_database(),
         func.pg_postmaster_start_time().cast(TEXT),
-        func.to_regclass(b("table", type_=TEXT)).cast(TEXT),
+        func.to_regclass(b("table", type_=TEXT)).cast(OID).cast(BIGINT),
     ),
     "notify": select(func.pg_notify(b("channel", type_=TEXT), b("payload", type_=TEXT))),
 }
