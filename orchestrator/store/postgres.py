@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator
 
 import psycopg
 
-from orchestrator.errors import StoreError
+from orchestrator.errors import StoreConflict, StoreError
 from orchestrator.store.postgres_bell import Bell
 from orchestrator.store.postgres_database import demand_release
+from orchestrator.store.postgres_fate import patiently, was_committed
 from orchestrator.store.postgres_lending import Lender
 from orchestrator.store.postgres_link import Dialect, Link, connect, store_error
 from orchestrator.store.postgres_reading import PostgresReading
 from orchestrator.store.postgres_url import Address
 from orchestrator.store.postgres_writing import PostgresTransaction, RunNumbers
 
-_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
@@ -58,7 +58,7 @@ class PostgresStore:
     def writing(self) -> Iterator[PostgresTransaction]:
         with self._turn, self._errors():
             link = self._find_writer()
-            link.defer_text(_BEGIN)
+            link.defer_text(f"BEGIN ISOLATION LEVEL {self._address.isolation}")
             transaction = PostgresTransaction(
                 link,
                 self.dialect.schema,
@@ -74,6 +74,11 @@ class PostgresStore:
                 self._commit(link, transaction)
             except BaseException as error:
                 self._roll_back(link, transaction, error)
+                if isinstance(error, psycopg.OperationalError) and link.is_broken:
+                    self._find_writer()
+                    raise StoreConflict(
+                        f"{self.url}: the connection was lost, done again: {error}"
+                    ) from error
                 raise
             self._wanted = frozenset()
             self._workers |= frozenset(transaction.registered)
@@ -84,8 +89,19 @@ class PostgresStore:
             return
         if transaction.is_ring_due:
             link.defer("notify", self.bell.channel, self.bell.token)
+        if transaction.number is None:
+            link.flush()  # without it nobody could tell afterwards what became of the commit
         link.defer_text("COMMIT")
-        link.flush()
+        try:
+            link.flush()
+        except psycopg.OperationalError:
+            if not link.is_broken or not self._was_committed(transaction):
+                raise
+
+    def _was_committed(self, transaction: PostgresTransaction) -> bool:
+        """The connection was lost while it was being committed. Raises StoreError when nobody can tell."""
+        link = self._find_writer()
+        return was_committed(link, transaction.number, transaction.proof, self.url)
 
     def _roll_back(self, link: Link, transaction: PostgresTransaction, error: BaseException) -> None:
         if isinstance(error, psycopg.errors.DivisionByZero | psycopg.IntegrityError):
@@ -101,7 +117,7 @@ class PostgresStore:
     def _find_writer(self) -> Link:
         self._require_open()
         if self._writer is None or self._writer.is_broken:
-            self._writer = self._connect()
+            self._writer = patiently(self._connect)
         return self._writer
 
     @contextlib.contextmanager

@@ -662,6 +662,12 @@ WHERE pg_catalog.pg_namespace.nspname = %s::VARCHAR AND pg_catalog.pg_class.relk
 -- statement identity(table)
 SELECT current_database() AS current_database_1, CAST(pg_postmaster_start_time() AS TEXT) AS pg_postmaster_start_time_1, CAST(CAST(to_regclass(%s::VARCHAR) AS OID) AS BIGINT) AS to_regclass_1
 
+-- statement this_transaction()
+SELECT CAST(pg_current_xact_id() AS TEXT) AS pg_current_xact_id_1
+
+-- statement fate(transaction)
+SELECT pg_xact_status(CAST(%s::VARCHAR AS XID8)) AS pg_xact_status_1
+
 -- statement notify(channel, payload)
 SELECT pg_notify(%s::VARCHAR, %s::VARCHAR) AS pg_notify_1
 

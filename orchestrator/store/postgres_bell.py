@@ -19,6 +19,9 @@ from psycopg.sql import SQL, Identifier
 from orchestrator.store.postgres_url import Address
 
 log = logging.getLogger("orchestrator.store")
+_POLL_SECONDS = 0.1
+_SNAPSHOT = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
+"""Another one when anybody has begun to write."""
 _LISTEN_AGAIN_AFTER = (0.1, 0.5, 1.0, 2.0, 5.0)
 """Seconds."""
 
@@ -29,9 +32,12 @@ class Bell:
         digest = hashlib.sha256(address.schema.encode()).hexdigest()[:8]
         self.channel = f"orchestrator_{digest}"
         self._conninfo = address.conninfo
+        self._is_pooled = address.is_pooled
 
     def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
         """Raises psycopg.Error when the server cannot be reached now."""
+        if self._is_pooled:
+            return _poll(self._conninfo, on_ring)
         ear = _Ear(self._conninfo, self.channel, self.token, on_ring)
         ear.start()
         return ear.stop
@@ -95,3 +101,31 @@ class _Ear:
                 continue
             return True
         return False
+
+
+def _poll(conninfo: str, on_ring: Callable[[], None]) -> Callable[[], None]:
+    """Ring when somebody has written: behind a transaction pooler nobody can listen."""
+    ended = threading.Event()
+
+    def look() -> None:
+        seen: object = None
+        while not ended.is_set():
+            try:
+                with psycopg.connect(conninfo, autocommit=True, prepare_threshold=None) as connection:
+                    while not ended.wait(_POLL_SECONDS):
+                        snapshot = connection.execute(_SNAPSHOT).fetchone()
+                        if snapshot != seen:
+                            seen = snapshot
+                            on_ring()
+            except psycopg.Error as error:
+                log.warning("no longer see what other processes write, looking anew: %s", error)
+                ended.wait(_LISTEN_AGAIN_AFTER[-1])
+
+    thread = threading.Thread(target=look, name="bell", daemon=True)
+    thread.start()
+
+    def end() -> None:
+        ended.set()
+        thread.join(5)
+
+    return end

@@ -136,7 +136,7 @@ class Link:
 
 def connect(address: Address, dialect: Dialect) -> Link:
     connection = psycopg.connect(address.conninfo, autocommit=True)
-    connection.prepare_threshold = 2
+    connection.prepare_threshold = None if address.is_pooled else 2
     connection.prepared_max = _PREPARED_COUNT
     return Link(connection, dialect)
 

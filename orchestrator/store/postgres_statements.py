@@ -31,6 +31,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, OID, TEXT, psycopg
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.sql.elements import ColumnElement
+from sqlalchemy.types import UserDefinedType
 
 from orchestrator.store import statements as shared
 from orchestrator.store.postgres_tables import SCHEMA
@@ -161,6 +162,16 @@ _IS_UNUSED = and_(
 
 _set_attribute = postgres_insert(attributes)
 _set_definition = postgres_insert(definitions)
+
+
+class _Xid8(UserDefinedType[str]):
+    cache_ok = True
+
+    def get_col_spec(self, **_: Any) -> str:
+        return "XID8"
+
+
+_TRANSACTION = _Xid8()
 _mark = postgres_insert(marks).values(name=b("name"), value=b("value"))
 _class: FromClause = table(
     "pg_class", column("oid"), column("relnamespace"), column("relkind"), schema="pg_catalog"
@@ -268,6 +279,8 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
         func.pg_postmaster_start_time().cast(TEXT),
         func.to_regclass(b("table", type_=TEXT)).cast(OID).cast(BIGINT),
     ),
+    "this_transaction": select(func.pg_current_xact_id().cast(TEXT)),
+    "fate": select(func.pg_xact_status(b("transaction", type_=TEXT).cast(_TRANSACTION))),
     "notify": select(func.pg_notify(b("channel", type_=TEXT), b("payload", type_=TEXT))),
 }
 del _STATEMENTS["versions"], _STATEMENTS["last_run"]

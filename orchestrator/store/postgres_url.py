@@ -23,6 +23,10 @@ class Address:
     shown: str
     """Without the password."""
     schema: str = _DEFAULT_SCHEMA
+    isolation: str = "READ COMMITTED"
+    """Of transactions that write."""
+    is_pooled: bool = False
+    """Behind a pooler that gives each transaction another connection: nothing lives longer than that."""
 
 
 def is_postgres(url: str) -> bool:
@@ -32,13 +36,16 @@ def is_postgres(url: str) -> bool:
 def read_url(url: str) -> Address:
     """Raises UsageError."""
     parts = urlsplit(url)
-    schema = _DEFAULT_SCHEMA
+    ours = {"schema": _DEFAULT_SCHEMA, "isolation": "read-committed", "pooler": "none"}
     rest = []
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
-        if name == "schema":
-            schema = value
+        if name in ours:
+            ours[name] = value
         else:
             rest.append((name, value))
+    schema = ours["schema"]
+    isolation = _known("isolation", ours["isolation"], ("read-committed", "serializable"))
+    pooler = _known("pooler", ours["pooler"], ("none", "transaction"))
     if not schema or len(schema.encode()) > _LONGEST_SCHEMA or "\0" in schema or schema.startswith("pg_"):
         raise UsageError(f"`{schema}` cannot be the name of a schema (up to {_LONGEST_SCHEMA} bytes)")
     conninfo = urlunsplit(("postgresql", parts.netloc, parts.path, urlencode(rest), ""))
@@ -47,4 +54,16 @@ def read_url(url: str) -> Address:
         user, _, host = netloc.rpartition("@")
         netloc = f"{user.partition(':')[0]}@{host}"
     secret = [(name, value) for name, value in parse_qsl(parts.query) if name not in ("password", "passfile")]
-    return Address(conninfo, urlunsplit(("postgresql", netloc, parts.path, urlencode(secret), "")), schema)
+    return Address(
+        conninfo,
+        urlunsplit(("postgresql", netloc, parts.path, urlencode(secret), "")),
+        schema,
+        isolation.replace("-", " ").upper(),
+        pooler == "transaction",
+    )
+
+
+def _known(name: str, value: str, values: tuple[str, ...]) -> str:
+    if value not in values:
+        raise UsageError(f"`{name}={value}` in the database URL: it is one of {', '.join(values)}")
+    return value

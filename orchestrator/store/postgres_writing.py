@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from typing import Any
 
 from orchestrator.core.pauses import NO_PAUSES, Pauses
 from orchestrator.errors import StoreConflict
@@ -79,11 +80,19 @@ class PostgresTransaction(PostgresUpkeep):
         self._latest: dict[str, Head | None] = {}
         if workers:
             link.defer("keep_workers", list(workers), on_rows=lambda rows: self._note_workers(workers, rows))
+        self.number: str | None = None
+        """Of the transaction, once it is known."""
+        self.proof: tuple[Any, ...] | None = None
+        """A history row that is there if, and only if, it was committed."""
+        link.defer("this_transaction", on_rows=self._note_number)
         link.defer("all_pauses", on_rows=self._note_pauses)
         self._prelude_count = link.waiting_count
 
     def _note_workers(self, workers: frozenset[int], rows: Rows) -> None:
         self._lost_workers = workers - {worker for (worker,) in rows}
+
+    def _note_number(self, rows: Rows) -> None:
+        self.number = rows[0][0]
 
     def _note_pauses(self, rows: Rows) -> None:
         self._pauses = pauses_of(rows) if rows else NO_PAUSES
@@ -187,6 +196,7 @@ class PostgresTransaction(PostgresUpkeep):
         self._known.clear()
         self._latest.clear()
         self._demand_definitions(writes)
+        self.proof = writes.insert_history[0] if writes.insert_history else self.proof
         writes.insert_run.sort(key=lambda row: row[1])  # who starts the same flow ids waits in the same order
         for name in _ORDER:
             rows = getattr(writes, name)

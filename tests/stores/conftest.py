@@ -7,14 +7,16 @@ from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
 from tests.support import postgres
 
+OPTIONS = {"postgres": "", "serializable": "&isolation=serializable", "pooler": "&pooler=transaction"}
 
-@pytest.fixture(params=["sqlite", "postgres"])
+
+@pytest.fixture(params=["sqlite", *OPTIONS])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'runs.db'}"
     else:
         with postgres.database() as made:
-            yield made
+            yield made + OPTIONS[request.param]
 
 
 @pytest.fixture

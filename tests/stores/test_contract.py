@@ -1,45 +1,14 @@
 """What every store does for the engine (contract.py); one run of this suite per database."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from orchestrator.core import changes as c
-from orchestrator.core.changes import Change
-from orchestrator.core.events import RunStarted
-from orchestrator.core.evolve import evolve
-from orchestrator.core.state import Execution, Phase, Run
-from orchestrator.definition.model import Flow
+from orchestrator.core.state import Run
 from orchestrator.errors import StoreConflict
-from orchestrator.store.contract import Store, Transaction
-from orchestrator.store.rows import RunRows, Writes, history_row
-
-NOW = datetime(2030, 1, 1, tzinfo=UTC)
-FLOW = Flow(name="F", hash="sha256:1")
-
-
-def execution(step: str, due_at: datetime = NOW) -> Execution:
-    return Execution(step=step, number=1, origin="__start__", phase=Phase.EXECUTE, due_at=due_at)
-
-
-def commit(transaction: Transaction, number: int, run: Run, *changes: Change) -> None:
-    rows = RunRows(number, run, FLOW)
-    evolve(run, list(changes))
-    rows.note(list(changes))
-    event = RunStarted(at=NOW, flow_id=run.flow_id, run_id=run.run_id)
-    writes = Writes(insert_history=[history_row(number, run.version, NOW, event, list(changes))])
-    rows.write(writes, lambda number, execution: None)
-    transaction.write(writes)
-
-
-def begin(store: Store, flow_id: str, *executions: Execution) -> tuple[int, Run]:
-    run = Run()
-    with store.writing() as transaction:
-        transaction.save_definition(FLOW.hash, FLOW.name, "f.flow.yaml", "flow: F", NOW)
-        number = transaction.next_run_number()
-        opened = c.RunOpened(flow_id, f"id of {flow_id}", NOW)
-        commit(transaction, number, run, opened, *(c.StepQueued(each) for each in executions))
-    return number, run
+from orchestrator.store.contract import Store
+from tests.stores.committing import NOW, begin, commit, execution
 
 
 def register(store: Store) -> int:
