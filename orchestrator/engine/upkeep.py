@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
 from orchestrator.definition.model import Json
@@ -15,8 +17,15 @@ from orchestrator.store.contract import Transaction
 
 log = logging.getLogger("orchestrator.engine")
 
-_RUNS_AT_A_TIME = 100
+RUNS_AT_A_TIME = 100
+_LONGEST_PAUSE = 1.0
+"""Seconds."""
 _LOOK_EVERY = timedelta(hours=1)
+
+
+def _sleep(seconds: float) -> bool:
+    time.sleep(seconds)
+    return False
 
 
 def survey(engine: Engine) -> dict[str, Json]:
@@ -56,13 +65,34 @@ def count_old(engine: Engine, before: datetime) -> int:
         return reading.count_prunable(before)
 
 
-def prune_some(engine: Engine, before: datetime) -> int:
+def prune_all(
+    engine: Engine,
+    before: datetime,
+    *,
+    batch: int = RUNS_AT_A_TIME,
+    pause: Callable[[float], bool] = _sleep,
+) -> Iterator[int]:
+    """Delete runs that were closed before then, a batch a transaction; yields how many, batch by batch.
+
+    Between two batches it pauses for as long as one took, so that others have half of the time. `pause`: for
+    so many seconds; True: that is enough for now.
+    """
+    while True:
+        began_at = time.monotonic()
+        count = prune_some(engine, before, batch)
+        if count:
+            yield count
+        if count < batch or pause(min(time.monotonic() - began_at, _LONGEST_PAUSE)):
+            return
+
+
+def prune_some(engine: Engine, before: datetime, limit: int = RUNS_AT_A_TIME) -> int:
     """Delete a few of the oldest runs that were closed before then, in one transaction; how many."""
     pruned: list[int] = []
 
     def prune(transaction: Transaction, _: datetime) -> None:
         pruned.clear()
-        pruned.extend(transaction.prune(before, _RUNS_AT_A_TIME))
+        pruned.extend(transaction.prune(before, limit))
         cache = engine.committer.runs.cache
         for number in pruned:
             if (entry := cache.get(number)) is not None:
@@ -115,11 +145,7 @@ class Retention:
 
     def _tidy(self) -> None:
         before = cut_of(self._engine, self._span)
-        count = 0
-        while found := prune_some(self._engine, before):
-            count += found
-            if self._stop_asked.is_set():
-                break
+        count = sum(prune_all(self._engine, before, pause=self._stop_asked.wait))
         if count:
             prune_definitions(self._engine)
             log.info("deleted %d runs that were closed before %s", count, time_text(before))

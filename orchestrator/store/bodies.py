@@ -169,9 +169,12 @@ class Bodies:
         """Objects of runs that are no more."""
         if self._objects is None:
             return
-        for run in runs:
-            for name in list(self._objects.list(f"{run}/")):
-                self._objects.delete(name)
+        try:
+            for run in runs:
+                for name in list(self._objects.list(f"{run}/")):
+                    self._objects.delete(name)
+        except OSError as error:
+            log.warning("objects of pruned runs are left behind: %s", error)
 
 
 PLAIN = Bodies()

@@ -167,3 +167,26 @@ def test_help_of_the_group_names_its_commands(place: Place) -> None:
     shown = place.type("db", "--help").stdout
     for command in ("upgrade", "status", "prune", "vacuum", "export", "import"):
         assert f"\n  {command} " in shown
+
+
+def test_prune_takes_a_date_and_a_size_of_batches(used: Place) -> None:
+    none = used.type("db", "prune", "--before", "2000-01-01", "--yes", "-o", "json").json()
+    assert (none["runs"], none["before"]) == (0, "2000-01-01T00:00:00Z")
+    done = used.type(
+        "db", "prune", "--before", "2999-01-01T12:00+02:00", "--batch", "1", "--yes", "-o", "json"
+    )
+    assert done.json()["runs"] == 1
+    assert ids(used) == ["open"]
+
+
+@pytest.mark.parametrize(
+    "words", [("--before", "yesterday"), ("--before", "2030-01-01", "--older-than", "1d"), ("--batch", "0")]
+)
+def test_prune_refuses_what_is_no_cut(used: Place, words: tuple[str, ...]) -> None:
+    assert used.type("db", "prune", "--yes", *words).code == 2
+
+
+def test_prune_after_is_another_name_of_retention(used: Place) -> None:
+    assert used.type("worker", "--until-idle", "--prune-after", "soon").code == 2
+    assert used.type("worker", "--until-idle", "--prune-after", "0s").code == 0
+    assert ids(used) == ["open"]

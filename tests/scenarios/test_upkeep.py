@@ -12,7 +12,15 @@ import pytest
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.transfer import Imported, export_runs, import_runs
-from orchestrator.engine.upkeep import Retention, count_old, cut_of, prune_definitions, prune_some, survey
+from orchestrator.engine.upkeep import (
+    Retention,
+    count_old,
+    cut_of,
+    prune_all,
+    prune_definitions,
+    prune_some,
+    survey,
+)
 from orchestrator.engine.worker import Worker
 from orchestrator.errors import AlreadyStarted, InvalidValue, NotFound, UsageError
 from tests.support import engine_handlers
@@ -152,6 +160,30 @@ def test_a_run_in_memory_here_that_another_process_pruned_is_gone(kit: Kit) -> N
         kit.client.publish("run-1", "box", 1)
     kit.client.start(OPEN, "run-1")
     assert kit.client.describe("run-1")["status"] == "RUNNING"
+
+
+def test_batches_are_transactions_of_their_own_with_pauses_between(kit: Kit) -> None:
+    completed(kit, "one", "two", "three")
+    kit.clock.advance(days=1)
+    other = Engine(another_store(kit), clock=kit.clock)
+    left: list[int] = []
+
+    def pause(seconds: float) -> bool:
+        assert seconds >= 0
+        left.append(len(ids(Client(other))))
+        return False
+
+    assert list(prune_all(kit.engine, cut_of(kit.engine, timedelta()), batch=1, pause=pause)) == [1, 1, 1]
+    other.close()
+    assert left == [2, 1, 0]
+
+
+def test_pruning_ends_when_a_pause_says_so(kit: Kit) -> None:
+    completed(kit, "one", "two", "three")
+    kit.clock.advance(days=1)
+    before = cut_of(kit.engine, timedelta())
+    assert list(prune_all(kit.engine, before, batch=1, pause=lambda _: True)) == [1]
+    assert len(ids(kit.client)) == 2
 
 
 def test_a_worker_with_retention_deletes_while_it_works(kit: Kit) -> None:

@@ -57,6 +57,13 @@ def prune(
             help="Runs that closed longer ago, e.g. 30d. Default: `retention` under [tool.orchestrator].",
         ),
     ] = None,
+    before: Annotated[
+        str | None,
+        typer.Option("--before", metavar="TIME", help="Runs that closed before a date or time, in UTC."),
+    ] = None,
+    batch: Annotated[
+        int, typer.Option("--batch", min=1, help="Runs in one transaction; others have their turn between.")
+    ] = 100,
     yes: Yes = False,
     db: Db = None,
     output: Output = Format.TEXT,
@@ -68,7 +75,7 @@ def prune(
     from orchestrator.cli.output import emit
     from orchestrator.cli.pruning import prune_store
 
-    emit(prune_store(db, older_than, is_confirmed=yes), output, lambda _: "")
+    emit(prune_store(db, older_than, before, batch, is_confirmed=yes), output, lambda _: "")
 
 
 @app.command()

@@ -12,6 +12,7 @@ Retention = Annotated[
     str | None,
     typer.Option(
         "--retention",
+        "--prune-after",
         metavar="DURATION",
         help="Delete runs this long after they closed (30d). Env ORCHESTRATOR_RETENTION; default: never.",
         show_default=False,
