@@ -226,7 +226,7 @@ class Batch:
         if task is None:
             entry = self.entries[number]
             task = entry.held.get(execution.id)
-            if task is None or not task.is_for(entry.run, execution):
+            if task is None or task in self.ended or not task.is_for(entry.run, execution):
                 return None
         return task.worker
 

@@ -271,9 +271,11 @@ class Committer:
         if isinstance(leased, Performance):
             is_applied = perform(transaction, batch, entry, task, leased.services)
             self._stay_alive(transaction)
-        else:
-            assert isinstance(leased, Report)
+        elif isinstance(leased, Report):
             is_applied = self._report(batch, entry, leased)
+        else:
+            is_applied = False
+            transaction.ring()
         if not is_applied:
             transaction.release(task.worker, [(task.run, task.execution_id)])
 

@@ -23,9 +23,9 @@ from orchestrator.engine.cache import Entry
 from orchestrator.engine.commit import Committer
 from orchestrator.engine.elsewhere import NO_PROCESSES, Elsewhere, Processes, has_place_elsewhere
 from orchestrator.engine.handlers import Handlers
-from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
+from orchestrator.engine.pace import Pace
 from orchestrator.engine.pulse import Pulse
-from orchestrator.engine.submission import Beat, Performance, Report
+from orchestrator.engine.submission import Beat, Performance, Report, Return
 from orchestrator.engine.task import Task, failed, succeeded
 from orchestrator.engine.watch import Watch
 
@@ -33,6 +33,8 @@ _PUT_OFF = 0.001
 """Seconds for which a finished event may wait for company while there is work at hand."""
 _PUT_OFF_COUNT = 256
 _JOIN_SECONDS = 5.0
+_PATIENCE = 1.0
+"""Seconds that leased work waits for a thread before other workers may have it."""
 
 
 class Seat:
@@ -99,15 +101,14 @@ class Dispatcher:
     def wanted(self) -> int:
         if not self._has_more or not self.is_open:
             return 0
-        if self._elsewhere.coroutine_count >= MAXIMUM_ROOM:
-            return 0
         return max(0, self._pace.room() - self._call_count)
 
     def claimer(self) -> int:
         return self.worker
 
     def excluded(self) -> list[str]:
-        return [*self._handlers.excluded(), *self._elsewhere.leaves(self._handlers.in_process)]
+        handlers = self._handlers
+        return [*handlers.excluded(), *self._elsewhere.leaves(handlers.in_process, handlers.in_loop)]
 
     def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:
         if not self.is_open:
@@ -129,6 +130,8 @@ class Dispatcher:
         if elsewhere:
             self._elsewhere.accept(elsewhere)
         self._ready.extend(task for task in tasks if not task.is_elsewhere or task.failure is not None)
+        if self._ready and not self._idle:
+            self.watch.need_within(_PATIENCE)
 
     def forget(self, tasks: list[Task]) -> None:
         elsewhere = [task for task in tasks if task.is_elsewhere]
@@ -174,7 +177,10 @@ class Dispatcher:
 
     def take_back(self) -> list[Task]:
         """The tasks that have not been begun; they will not be."""
-        left = self._elsewhere.take_back()
+        return [*self._elsewhere.take_back(), *self._take_ready()]
+
+    def _take_ready(self) -> list[Task]:
+        left = []
         while self._ready:
             left.append(self._ready.popleft())
         return left
@@ -375,9 +381,24 @@ class Dispatcher:
             self._has_more = True
             self._committer.is_paused = False
             self.on_due()
-        soonest = self._give_up_overdue(self._keep_heartbeats())
+        soonest = self._hand_back_waiting(self._give_up_overdue(self._keep_heartbeats()))
         self._committer.lead()
         self.wake_for_ready()
+        return soonest
+
+    def _hand_back_waiting(self, soonest: float | None) -> float | None:
+        """What was leased when handlers were quick does not wait here behind slow ones."""
+        try:
+            handed_out_at = self._ready[0].handed_out_at
+        except IndexError:
+            return soonest
+        assert handed_out_at is not None
+        waited = (self._clock.now() - handed_out_at).total_seconds()
+        if waited < _PATIENCE:
+            return min(soonest or _PATIENCE, _PATIENCE - waited)
+        self._pace.note_standstill(waited)
+        for task in self._take_ready():
+            self._committer.submit(Return(task))
         return soonest
 
     def _give_up_overdue(self, soonest: float | None) -> float | None:

@@ -57,7 +57,7 @@ class Elsewhere:
         """Leased."""
         self.on_call: Callable[[Task, float], None] | None = None
         self.on_room: Callable[[], None] = lambda: None
-        """A process is free, and work for it had been left."""
+        """There is room again, and work for it had been left."""
         self._clock = clock
         self._watch = watch
         self._processes = processes
@@ -83,18 +83,23 @@ class Elsewhere:
 
     def has_room(self, bound: BoundHandler, placed_count: int) -> bool:
         """For one more, beside those that this batch has placed."""
-        if not bound.runs_in_process:
-            return self.coroutine_count + placed_count < MAXIMUM_ROOM
-        load = self._pool.load if self._pool is not None else 0
-        self._has_left = self._has_left or load + placed_count >= self._processes.size
-        return load + placed_count < self._processes.size
+        if bound.runs_in_process:
+            load = self._pool.load if self._pool is not None else 0
+            has_room = load + placed_count < self._processes.size
+        else:
+            has_room = self.coroutine_count + placed_count < MAXIMUM_ROOM
+        self._has_left = self._has_left or not has_room
+        return has_room
 
-    def leaves(self, steps: list[str]) -> list[str]:
-        """Steps that are not to be claimed now: their handlers would wait for a process."""
-        if not steps or self._pool is None or self._pool.load < self._processes.size:
-            return []
-        self._has_left = True
-        return steps
+    def leaves(self, in_process: list[str], in_loop: list[str]) -> list[str]:
+        """Which of these steps are not to be claimed now: there is no room for them."""
+        left: list[str] = []
+        if in_process and self._pool is not None and self._pool.load >= self._processes.size:
+            left += in_process
+        if in_loop and self.coroutine_count >= MAXIMUM_ROOM:
+            left += in_loop
+        self._has_left = self._has_left or bool(left)
+        return left
 
     def accept(self, tasks: Iterable[Task]) -> None:
         """Begin them; those that cannot be called are only counted."""
@@ -115,10 +120,16 @@ class Elsewhere:
         for task in tasks:
             if not task.is_in_process:
                 self.coroutine_count -= 1
+                self._note_room()
                 continue
             self.process_count -= 1
             if task.is_cancelled:
                 self._tell_cancelled(task)
+
+    def _note_room(self) -> None:
+        if self._has_left:
+            self._has_left = False
+            self.on_room()
 
     def take_back(self) -> list[Task]:
         return [] if self._pool is None else self._pool.take_back()
@@ -206,9 +217,7 @@ class Elsewhere:
     def _finish_call(self, task: Task, outcome: Returned | Failure | None) -> None:
         self._watched.pop(task, None)
         self._cancelled_at.pop(task, None)
-        if self._has_left:
-            self._has_left = False
-            self.on_room()
+        self._note_room()
         if outcome is None:
             return
         self._note_call(task)

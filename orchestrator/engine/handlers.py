@@ -35,6 +35,8 @@ class Handlers:
         self.search_path = tuple(search_path)
         self.in_process: list[str] = []
         """`hash/step` of the steps with a handler that runs in a process."""
+        self.in_loop: list[str] = []
+        """The same of those that are coroutines."""
         self.on_in_process: Callable[[Flow], None] = lambda flow: None
         """Called once for each flow with such a handler."""
         self._choice = choice
@@ -93,20 +95,29 @@ class Handlers:
         with self._lock:
             if flow.hash not in self._bindings:
                 bindings = Bindings(flow, self.search_path)
-                if problems := bindings.problems() or self._choose(flow, bindings):
+                if problems := bindings.problems() or self._note_places(flow, bindings):
                     texts = "; ".join(f"{problem.message} ({problem.help})" for problem in problems)
                     log.warning("flow %s is left to other workers: %s", flow.name, texts)
                     self._unbound[flow.hash] = problems
                 self._bindings[flow.hash] = bindings
             return self._bindings[flow.hash]
 
-    def _choose(self, flow: Flow, bindings: Bindings) -> list[BindingProblem]:
-        if self._choice is None:
-            return []
-        problems = self._choice.mark(flow, bindings)
-        methods = [bound.method for bound in bindings.handlers() if bound.runs_in_process]
-        if methods and not problems:
-            names = [TIMEOUT_STEP if each.kind is MethodKind.ON_TIMEOUT else each.name for each in methods]
-            self.in_process.extend(f"{flow.hash}/{name}" for name in dict.fromkeys(names))
+    def _note_places(self, flow: Flow, bindings: Bindings) -> list[BindingProblem]:
+        """Where its handlers run; what is in the way of it."""
+        problems = self._choice.mark(flow, bindings) if self._choice is not None else []
+        if problems:
+            return problems
+        handlers = [bound for bound in bindings.handlers() if bound.method.kind is not MethodKind.RPC]
+        in_process = [bound for bound in handlers if bound.runs_in_process]
+        self.in_process.extend(_steps_of(flow, in_process))
+        in_loop = (bound for bound in handlers if bound.is_async and not bound.runs_in_process)
+        self.in_loop.extend(_steps_of(flow, in_loop))
+        if in_process:
             self.on_in_process(flow)
-        return problems
+        return []
+
+
+def _steps_of(flow: Flow, handlers: Iterable[BoundHandler]) -> dict[str, None]:
+    methods = (bound.method for bound in handlers)
+    names = (TIMEOUT_STEP if each.kind is MethodKind.ON_TIMEOUT else each.name for each in methods)
+    return dict.fromkeys(f"{flow.hash}/{name}" for name in names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 _WEIGHT = 0.2
 _QUICK = 0.0005
 _AHEAD = 0.05
+_SLOW = 1.0
 MAXIMUM_ROOM = 200
 
 
@@ -22,12 +23,20 @@ class Pace:
         known = self._by_handler.get(handler)
         self._by_handler[handler] = seconds if known is None else known + _WEIGHT * (seconds - known)
 
+    def note_standstill(self, seconds: float) -> None:
+        """For so long no thread has begun anything, though there was something."""
+        self._mean = max(self._mean or 0.0, seconds)
+
     def is_quick(self, handler: str) -> bool:
         """Short enough to begin it before others' results are stored."""
         return self._by_handler.get(handler, 1.0) < _QUICK
 
     def room(self) -> int:
-        """How much work to hold: twice the threads, more when that is done in an instant."""
+        """How much work to hold: what can run; as much again to go on with, unless that would have to wait
+        for long; more when it is done in an instant.
+        """
+        if self._mean is not None and self._mean > _SLOW:
+            return self._threads
         room = 2 * self._threads
         if self._mean is not None:
             room += int(self._threads * _AHEAD / max(self._mean, 1e-6))

@@ -171,4 +171,9 @@ class Beat(Leased):
     value: Json
 
 
-Submission: TypeAlias = Start | Request | Travel | Migrate | Call | Report | Performance | Beat
+@dataclass(slots=True)
+class Return(Leased):
+    """It has not begun, and will not be: others may have it."""
+
+
+Submission: TypeAlias = Start | Request | Travel | Migrate | Call | Report | Performance | Beat | Return

@@ -37,6 +37,7 @@ from orchestrator.engine.served import read_queues
 from orchestrator.engine.task import Task
 from orchestrator.engine.upkeep import Retention
 from orchestrator.errors import Blocked, NotFound, StoreError
+from orchestrator.store.bodies import PLAIN
 from orchestrator.store.contract import Store, Transaction
 from orchestrator.store.opening import open_attribute_store
 
@@ -269,7 +270,8 @@ class Worker:
 
         path = tuple(str(Path(each).resolve()) for each in self.handlers.search_path)
         target = self.engine.attribute_store
-        return Hello(path, self.engine.store.url, target if isinstance(target, str) else None, levels())
+        url = self.engine.store.url if self.engine.bodies is PLAIN else None
+        return Hello(path, url, target if isinstance(target, str) else None, levels())
 
     def _is_busy(self, horizon: timedelta) -> bool:
         with self.engine.store.reading() as reading:

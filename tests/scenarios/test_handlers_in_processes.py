@@ -18,6 +18,8 @@ from orchestrator.definition.model import Flow
 from orchestrator.engine.client import Client
 from orchestrator.engine.worker import Worker
 from orchestrator.errors import UsageError
+from orchestrator.store.bodies import Bodies
+from orchestrator.store.codecs import Compression
 from tests.support.engine_kit import PATIENCE, Kit, flow_of
 
 ROOT = Path(__file__).parents[2]
@@ -189,6 +191,18 @@ def test_effects_and_reads_are_those_of_a_thread(kit: Kit) -> None:
 def test_the_client_is_one_of_its_own(kit: Kit) -> None:
     assert run(kit, one("asks_client"))["outputs"][0]["output"] == "RUNNING"
     assert "MessagesPublished" in kit.events("r")
+
+
+def test_there_is_none_that_would_write_values_as_they_are(tmp_path: Path) -> None:
+    bodies, database = Bodies([Compression()]), str(tmp_path / "runs.db")
+    with Client(database, bodies=bodies) as client:
+        client.start(one("asks_client", ONCE), "r")
+        worker = Worker(database, bodies=bodies, run_in_process=["One/Work"], processes=1)
+        worker.run_until_closed("r")
+        worker.stop()
+        (failure,) = failures(client)
+    assert failure["type"] == "HandlerMistake"
+    assert "where values are encoded" in failure["message"]
 
 
 # --- What fails ---

@@ -20,6 +20,7 @@ from orchestrator.binding.context import Services
 from orchestrator.binding.failures import failure_of
 from orchestrator.binding.invoke import BoundHandler, Returned
 from orchestrator.binding.method import MethodKind
+from orchestrator.binding.mistakes import HandlerMistake
 from orchestrator.binding.registry import Bindings
 from orchestrator.core.events import Failure
 from orchestrator.core.snapshot import Snapshot
@@ -152,15 +153,19 @@ class Child:
         return Services(
             is_cancelled=lambda: number in self._cancelled,
             heartbeat=beat,
-            open_client=self._open_client if self._hello.store is not None else None,
+            open_client=self._open_client,
         )
 
     def _open_client(self) -> Any:
         from orchestrator.engine.client import Client
 
+        if self._hello.store is None:
+            raise HandlerMistake(
+                "there is no client in a process of its own where values are encoded: "
+                "use it in another step, or run this handler in the worker itself"
+            )
         with self._client_lock:
             if self._client is None:
-                assert self._hello.store is not None
                 self._client = Client(
                     self._hello.store,
                     search_path=self._hello.search_path,

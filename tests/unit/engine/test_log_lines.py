@@ -48,6 +48,11 @@ def test_an_exception_comes_with_its_traceback() -> None:
     assert line["exception"].endswith("ValueError: broken")
 
 
+def test_a_traceback_that_comes_as_text_is_kept() -> None:
+    record = logging.makeLogRecord({"name": "some", "msg": "failed", "exc_text": "Traceback: broken"})
+    assert json.loads(JsonLines().format(record))["exception"] == "Traceback: broken"
+
+
 @pytest.mark.parametrize("value", [object(), {1: object()}, 2**200, "\udc80", {(1, 2): 3}])
 def test_what_is_no_json_is_shown_as_text(value: Any) -> None:
     assert line_of("x", value=value)["message"] == "x"

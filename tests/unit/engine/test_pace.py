@@ -14,7 +14,17 @@ def test_much_is_leased_when_it_is_done_in_an_instant() -> None:
 def test_slow_handlers_leave_work_to_other_workers() -> None:
     pace = Pace(8)
     pace.note("slow", 5.0)
-    assert pace.room() == 16
+    assert pace.room() == 8
+
+
+def test_threads_that_begin_nothing_are_slow_until_they_are_quick_again() -> None:
+    pace = Pace(8)
+    pace.note("quick", 0.00001)
+    pace.note_standstill(2.0)
+    assert pace.room() == 8
+    for _ in range(50):
+        pace.note("quick", 0.00001)
+    assert pace.room() == MAXIMUM_ROOM
 
 
 def test_one_slow_call_is_noticed_after_many_quick_ones() -> None:

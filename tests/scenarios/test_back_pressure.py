@@ -1,0 +1,83 @@
+"""A worker holds no more work than it begins soon: what it cannot begin is there for others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from orchestrator.engine.engine import Engine
+from orchestrator.engine.pace import MAXIMUM_ROOM
+from orchestrator.engine.worker import Worker
+from tests.support import engine_handlers
+from tests.support.engine_kit import Gate, Kit, flow_of
+
+QUICK = flow_of(
+    """
+flow: Quick
+handlers: tests.support.engine_handlers
+input: integer
+start: Double
+steps:
+  Double: {input: integer, execute: double, graceful_complete: null}
+"""
+)
+SLOW = """
+flow: Slow
+handlers: tests.support.engine_handlers
+start: Work
+steps:
+  Work: {execute: {handler: %s, timeout: 1h}, graceful_complete: null}
+"""
+COUNT = 20
+
+
+@contextmanager
+def another_worker(kit: Kit, concurrency: int) -> Iterator[Worker]:
+    engine = Engine(kit.path, clock=kit.clock)
+    kit.clock.tell(engine)
+    worker = Worker(engine, concurrency=concurrency)
+    worker.start()
+    try:
+        yield worker
+    finally:
+        worker.stop(grace=5)
+        engine.close()
+
+
+def held_by(worker: Worker) -> int:
+    """Step executions that it has leased."""
+    lines = worker.metrics_text().splitlines()
+    return int(next(line for line in lines if line.startswith("orchestrator_held ")).split()[1])
+
+
+def test_what_waits_behind_slow_handlers_goes_to_other_workers(kit: Kit) -> None:
+    gate = engine_handlers.gates["Work"] = Gate()
+    flow = flow_of(SLOW % "gated")
+    with kit.working(concurrency=1) as worker:
+        for number in range(50):
+            kit.client.start(QUICK, f"q{number}", 1)
+            worker.run_until_closed(f"q{number}")
+        for number in range(COUNT):
+            kit.client.start(flow, f"s{number}")
+        gate.await_arrival()
+        assert held_by(worker) > 10, "it has seen quick handlers only, and leased ahead"
+        with another_worker(kit, concurrency=4):
+            kit.clock.advance(seconds=2)
+            for _ in range(4):
+                gate.await_arrival()
+            gate.open(COUNT)
+            for number in range(COUNT):
+                worker.run_until_closed(f"s{number}")
+    assert engine_handlers.calls["Work-1"] == COUNT
+
+
+def test_coroutines_are_bounded(kit: Kit) -> None:
+    flow = flow_of(SLOW % "never")
+    for number in range(MAXIMUM_ROOM + 30):
+        kit.client.start_soon(flow, f"r{number}")
+    kit.client.start(QUICK, "last", 1)
+    with kit.working() as worker:
+        worker.run_until_closed("last")
+        assert held_by(worker) == MAXIMUM_ROOM
+        for number in range(MAXIMUM_ROOM + 30):
+            kit.client.stop(f"r{number}")
