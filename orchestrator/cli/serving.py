@@ -17,6 +17,7 @@ from orchestrator.cli.working import draining
 from orchestrator.engine.metrics import Metrics
 from orchestrator.engine.worker import Worker
 from orchestrator.errors import UsageError
+from orchestrator.store.opening import without_password
 
 if TYPE_CHECKING:
     from orchestrator.engine.tracing import Tracing
@@ -64,7 +65,8 @@ def serve(options: WorkerOptions) -> None:
             tell = stack.enter_context(logging_as(options.log_format, options.log_level))
             stack.enter_context(draining(worker, tell))
             stack.enter_context(_serving_metrics(worker, options, tell))
-            tell(f"working on {settings.db}" + (" until idle" if options.until_idle else "; Ctrl-C stops"))
+            until = " until idle" if options.until_idle else "; Ctrl-C stops"
+            tell(f"working on {without_password(settings.db)}{until}")
             _tell_unknown_queues(worker, tell)
             _work(worker, span if options.until_idle else None)
             tell("idle" if options.until_idle else "stopped")

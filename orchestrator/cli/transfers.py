@@ -13,6 +13,7 @@ from orchestrator.cli.settings import resolve_settings
 from orchestrator.cli.terminal import note
 from orchestrator.engine.transfer import import_runs
 from orchestrator.errors import UsageError
+from orchestrator.store.opening import without_password
 
 
 def write_lines(lines: Iterable[bytes], file: str | None) -> None:
@@ -31,7 +32,7 @@ def write_lines(lines: Iterable[bytes], file: str | None) -> None:
 
 
 def read_runs(db: str | None, file: str, *, is_confirmed: bool) -> dict[str, Any]:
-    url = resolve_settings(db).db
+    url = without_password(resolve_settings(db).db)
     with _opened(file) as stream:
         confirm(f"Import the runs of {file} into {url}?", is_confirmed)
         with open_client(db, may_create=True) as client:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib.util import find_spec
 from urllib.parse import unquote
 
@@ -58,7 +59,7 @@ def _path_of(url: str) -> str:
     else:
         raise UsageError(
             f"runs are stored in SQLite or PostgreSQL: --db {_SQLITE}FILE or --db postgresql://HOST/DATABASE "
-            f"(given: {_without_password(url)})"
+            f"(given: {without_password(url)})"
         )
     if not path or path == ":memory:":
         raise UsageError(f"a database file is needed: --db {_SQLITE}FILE")
@@ -73,6 +74,6 @@ def _demand_driver() -> None:
         raise UsageError("PostgreSQL needs its driver: pip install 'orchestrator[postgres]'")
 
 
-def _without_password(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
+def without_password(url: str) -> str:
+    """For messages."""
+    return read_url(url).shown if is_postgres(url) else re.sub("://[^/]*@", "://", url)

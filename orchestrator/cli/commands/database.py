@@ -23,10 +23,11 @@ def upgrade(db: Db = None, output: Output = Format.TEXT) -> None:
     from orchestrator.cli.output import emit
     from orchestrator.cli.settings import resolve_settings
     from orchestrator.cli.terminal import note
-    from orchestrator.store.opening import upgrade_store
+    from orchestrator.store.opening import upgrade_store, without_password
 
-    url = resolve_settings(db).db
-    before, after = upgrade_store(url)
+    named = resolve_settings(db).db
+    before, after = upgrade_store(named)
+    url = without_password(named)
     if before == after:
         note(f"{url} is at schema version {after}: there is nothing to do")
     else:
