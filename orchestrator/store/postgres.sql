@@ -274,15 +274,15 @@ INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, ev
 
 -- statement claim(now, limit, claimer)
 WITH oldest AS
-(SELECT orchestrator.steps.run AS run, orchestrator.steps.execution_id AS execution_id
+(SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
 WHERE orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at <= %s::BIGINT ORDER BY orchestrator.steps.due_at
  LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED)
- UPDATE orchestrator.steps SET worker=%s::BIGINT FROM oldest WHERE orchestrator.steps.run = oldest.run AND orchestrator.steps.execution_id = oldest.execution_id RETURNING orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.steps.is_lost
+ UPDATE orchestrator.steps SET worker=%s::BIGINT FROM oldest WHERE orchestrator.steps.run = oldest.run AND orchestrator.steps.execution_id = oldest.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, oldest.run, oldest.flow_id, oldest.run_id, oldest.flow, oldest.definition, oldest.request_id, oldest.status, oldest.version, oldest.attempt, oldest.started_at, oldest.closed_at, oldest.is_latest
 
 -- statement claim_except(now, definitions, limit, claimer)
 WITH oldest AS
-(SELECT orchestrator.steps.run AS run, orchestrator.steps.execution_id AS execution_id
+(SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
 WHERE orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at <= %s::BIGINT AND NOT (EXISTS (SELECT *
 FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
@@ -290,7 +290,7 @@ WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.defi
 FROM orchestrator.runs, orchestrator.pauses
 WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.due_at
  LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED)
- UPDATE orchestrator.steps SET worker=%s::BIGINT FROM oldest WHERE orchestrator.steps.run = oldest.run AND orchestrator.steps.execution_id = oldest.execution_id RETURNING orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.steps.is_lost
+ UPDATE orchestrator.steps SET worker=%s::BIGINT FROM oldest WHERE orchestrator.steps.run = oldest.run AND orchestrator.steps.execution_id = oldest.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, oldest.run, oldest.flow_id, oldest.run_id, oldest.flow, oldest.definition, oldest.request_id, oldest.status, oldest.version, oldest.attempt, oldest.started_at, oldest.closed_at, oldest.is_latest
 
 -- statement next_due_at()
 SELECT min(orchestrator.steps.due_at) AS min_1

@@ -96,6 +96,9 @@ def _bulk_change(name: str, changing: Any, keys: dict[str, Any], **constants: An
     return matches.values(values) if values else matches
 
 
+_LOCKED = (*shared.HEAD, runs.c.is_latest)
+"""What is read of a run when it is locked."""
+
 # --- Work ---
 
 _array = func.unnest(b("definitions", type_=ARRAY(TEXT))).table_valued(column("value", TEXT))
@@ -118,7 +121,7 @@ def _claim(*conditions: ColumnElement[bool]) -> Executable:
     """The oldest work that is due, nobody's, and of a run that nobody else is just writing."""
     of_run = runs.alias("of_run")
     oldest = (
-        select(steps.c.run, steps.c.execution_id)
+        select(steps.c.execution_id, *(of_run.c[each.name] for each in _LOCKED))
         .join(of_run, of_run.c.run == steps.c.run)
         .where(steps.c.worker.is_(None), steps.c.due_at <= b("now"), *conditions)
         .order_by(steps.c.due_at)
@@ -130,13 +133,11 @@ def _claim(*conditions: ColumnElement[bool]) -> Executable:
         update(steps)
         .where(steps.c.run == oldest.c.run, steps.c.execution_id == oldest.c.execution_id)
         .values(worker=b("claimer"))
-        .returning(steps.c.run, steps.c.execution_id, steps.c.is_lost)
+        .returning(steps.c.execution_id, steps.c.is_lost, *(oldest.c[each.name] for each in _LOCKED))
     )
 
 
 # --- Locks ---
-
-_LOCKED = (*shared.HEAD, runs.c.is_latest)
 
 
 def _lock(condition: ColumnElement[bool], *, waits: bool) -> Executable:

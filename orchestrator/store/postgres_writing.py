@@ -246,8 +246,8 @@ class PostgresTransaction(PostgresUpkeep):
             questions = [("claim", (at, limit, worker)), ("next_due_at", ())]
         rows, due = self._link.together(questions)
         self._due = due[0][0]
-        self._locked.update(run for run, _, _ in rows)
-        return [Claimed(run, execution_id, bool(is_lost)) for run, execution_id, is_lost in rows]
+        self._note([row[2:] for row in rows])
+        return [Claimed(run, execution_id, bool(is_lost)) for execution_id, is_lost, run, *_ in rows]
 
     _due: int | None = None
     """When the next work is due, as the last claim has left it."""
