@@ -78,7 +78,8 @@ def explore(
                 if outcome.depth > depth:
                     graph.cut.add(position)
                     continue
-                edges.append((outcome, add(transitions.after(state, outcome), (position, outcome))))
+                for after in transitions.after(state, outcome):
+                    edges.append((outcome, add(after, (position, outcome))))
         position += 1
         if progress is not None and position % 1000 == 0:
             progress(len(graph.states))

@@ -86,19 +86,23 @@ class Transitions:
             yield Outcome(EventKind.COMPLETED, None, (), (), (), status=Status.COMPLETED)
         yield from self._from_outside(state)
 
-    def after(self, state: State, outcome: Outcome) -> State:
-        """The state that the outcome leads to; transient messages that no wait can take are gone."""
+    def after(self, state: State, outcome: Outcome) -> Iterator[State]:
+        """The state that the outcome leads to; transient messages that no wait can take are gone.
+
+        Also where one can, it may come too early: a wait is accepted in a commit of its own, and may need a timer
+        as well that has not fired.
+        """
         found = follow(state, outcome)
         if found.status is Status.COMPLETED and found.marking:
-            return found._replace(queues=self._given_back(found))
+            found = found._replace(queues=self._given_back(found))
         if not self._transient or not found.is_running:
-            return found
-        kept = tuple(
-            (number, count)
-            for number, count in found.queues
-            if self.queues[number][0] not in self._transient or self._is_wanted(found, number)
-        )
-        return found._replace(queues=kept)
+            yield found
+            return
+        offered = {number for number, _ in found.queues if self.queues[number][0] in self._transient}
+        wanted = offered & self._taken(found, outcome)
+        yield _without(found, offered - wanted)
+        if wanted:
+            yield _without(found, offered)
 
     def _given_back(self, state: State) -> Counts:
         """Executions that a completion cuts short give back what their waits took (rule 109)."""
@@ -108,15 +112,19 @@ class Transitions:
                 unread[self._prober.queue_number(key)] += count * taken
         return counts_of(unread)
 
-    def _is_wanted(self, state: State, queue: int) -> bool:
-        """Can a wait end that takes from this queue?"""
-        for number, _ in state.marking:
+    def _taken(self, state: State, outcome: Outcome) -> set[int]:
+        """Queues from which waits that can end now take; who is only being started does not wait yet."""
+        started = dict(outcome.starts)
+        found: set[int] = set()
+        for number, count in state.marking:
             place = self.places[number]
-            if place.phase is Phase.WAITING:
-                for outcome in self._satisfactions(state, number, place):
-                    if any(taken == queue for taken, _ in outcome.queues):
-                        return True
-        return False
+            if place.phase is not Phase.WAITING or place.wait is None or count <= started.get(place, 0):
+                continue
+            for win in self._wins(state, place.wait):
+                taking = [place.wait.conditions[index] for index, taken in win.counts.items() if taken]
+                keys = [(each.channel, each.key) for each in taking if each.channel is not None]
+                found.update(map(self._prober.queue_number, keys))
+        return found
 
     # --- Waits ----------------------------------------------------------------------------------------------
 
@@ -298,3 +306,7 @@ class Transitions:
             outcomes = self._decider.outcomes(occasion, self._decider.time_out(handler))
             found = self._memory[key] = tuple(replace(outcome, times_out=True) for outcome in outcomes)
         yield from found
+
+
+def _without(state: State, queues: set[int]) -> State:
+    return state._replace(queues=tuple(entry for entry in state.queues if entry[0] not in queues))

@@ -21,6 +21,7 @@ from orchestrator.verify.transitions import Transitions
 SIZES = (0, 1, 2, 3, 4, 5, 7)
 OFTEN = 30
 """How often clients may act."""
+MOST_FITTING = 100
 NOT_MODELLED = ("StopRequested", "AttributesWritten")
 _DEADLINES = ("TimerDue", "DeadlineSkipped")
 
@@ -58,11 +59,12 @@ class Follower:
     def follow(self, commits: Iterable[tuple[str, Sequence[c.Change]]]) -> int:
         """Event and changes of each commit; gives the number of events of the model, raises NotAccepted.
 
-        What no model has ends it: a stop, attributes that a client writes by itself.
+        What no model has ends it: a stop, attributes that a client writes by itself. So does a run that fits
+        more states than it pays to follow.
         """
         count = 0
         for event, changes in commits:
-            if event in NOT_MODELLED:
+            if event in NOT_MODELLED or len(self._fitting) > MOST_FITTING:
                 return count
             deeds = [] if self._is_fresh else list(self._deeds(event, changes))
             evolve(self._run, changes)
@@ -80,11 +82,12 @@ class Follower:
             self._fitting = {state for state, _ in self._transitions.initial()}
         for deed in deeds:
             self._fitting = {
-                self._transitions.after(state, outcome)
+                after
                 for state in self._fitting
                 if state.is_running
                 for outcome in self._transitions.outcomes(state)
                 if _is(outcome, deed)
+                for after in self._transitions.after(state, outcome)
             }
             if not self._fitting:
                 raise NotAccepted(f"the model has no {deed}")
@@ -98,7 +101,7 @@ class Follower:
             return
         for outcome in self._transitions.outcomes(state):
             if outcome.kind is EventKind.COMPLETED:
-                yield self._transitions.after(state, outcome)
+                yield from self._transitions.after(state, outcome)
 
     def _compare(self, deeds: list[Deed]) -> None:
         if any(self._is_unsettled(each) for each in self._run.executions.values()):

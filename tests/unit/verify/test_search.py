@@ -482,6 +482,21 @@ def test_a_transient_message_that_nobody_waits_for_is_gone(delivery: str, is_los
     assert (Status.COMPLETED not in statuses(graph)) is is_lost
 
 
+def test_a_transient_message_does_not_reach_who_is_started_beside_it() -> None:
+    """A wait is accepted in a later commit than the one that started its execution."""
+    graph = states_of(
+        """
+        flow: A
+        channels: {c: {type: string, delivery: transient}}
+        start: Send
+        steps:
+          Send: {publish: {c: x}, go_to: Wait}
+          Wait: {wait_for: {until: {channel: c}}, graceful_complete: }
+        """
+    )
+    assert Status.COMPLETED not in statuses(graph)
+
+
 def test_a_transient_message_reaches_who_waits_already() -> None:
     graph = states_of(
         """
@@ -495,6 +510,22 @@ def test_a_transient_message_reaches_who_waits_already() -> None:
         """
     )
     assert Status.COMPLETED in statuses(graph)
+
+
+def test_a_transient_message_may_come_too_early_for_a_wait_that_needs_a_timer_too() -> None:
+    graph = states_of(
+        """
+        flow: A
+        channels: {c: {type: string, delivery: transient}}
+        start: Begin
+        steps:
+          Begin: {go_to_many: [Wait, Send]}
+          Wait: {wait_for: {all_of: [{channel: c}, {timer: 1h}]}, graceful_complete: }
+          Send: {execute: m:send, publish: {c: x}, dead_end: true}
+        """
+    )
+    assert Status.COMPLETED in statuses(graph)
+    assert any(state.is_running and not graph.edges[n] for n, state in enumerate(graph.states))
 
 
 def test_of_the_latest_messages_one_is_kept() -> None:
