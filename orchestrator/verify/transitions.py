@@ -89,8 +89,8 @@ class Transitions:
     def after(self, state: State, outcome: Outcome) -> Iterator[State]:
         """The state that the outcome leads to; transient messages that no wait can take are gone.
 
-        Also where one can, it may come too early: a wait is accepted in a commit of its own, and may need a timer
-        as well that has not fired.
+        Also where one can, it may come too early: a wait is accepted in a commit of its own, and may need a
+        timer as well that has not fired.
         """
         found = follow(state, outcome)
         if found.status is Status.COMPLETED and found.marking:
