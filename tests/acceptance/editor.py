@@ -160,18 +160,20 @@ class Editor:
         self._inbox.put(None)
 
 
-def start_server(place: Place, *options: str, **pipes: int) -> subprocess.Popen[bytes]:
+def start_server(place: Place, *options: str, pipe: int | None = None) -> subprocess.Popen[bytes]:
+    """`pipe`: what stdin and stdout are."""
     return subprocess.Popen(
         place.command("lsp", *options),
         cwd=place.directory,
         env=place.environment(),
+        stdin=pipe,
+        stdout=pipe,
         stderr=subprocess.PIPE,
-        **pipes,
     )
 
 
 def on_stdio(place: Place, *options: str) -> Editor:
-    process = start_server(place, *options, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = start_server(place, *options, pipe=subprocess.PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
     return Editor(process, process.stdout, process.stdin, place.directory)
