@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
 from orchestrator.definition.document import compose_document, construct, find_control_character
 from orchestrator.definition.hash import hash_definition
-from orchestrator.definition.model import Durability, Flow, Json, Path
+from orchestrator.definition.model import Durability, Flow, Json, Path, Step
 from orchestrator.definition.parse_declarations import (
     read_attributes,
     read_channels,
@@ -247,9 +248,10 @@ def _add_steps(fields: Fields, flow: Flow, around: Surroundings) -> Flow:
     reading = fields.reading
     steps, rpcs = {}, {}
     if "steps" in fields:
+        context = _context_of_steps(fields)
         for name, node, path in reading.read_named(fields["steps"], fields.at("steps"), "`steps`"):
             reading.read_identifier(name, path, "step", is_key=True)
-            step = read_step(reading, name, node, path, around)
+            step = _known_step(reading, name, node, path, around, context)
             if step is not None:
                 steps[name] = step
     if "rpcs" in fields:
@@ -262,6 +264,39 @@ def _add_steps(fields: Fields, flow: Flow, around: Surroundings) -> Flow:
     if "on_timeout" in fields:
         on_timeout = read_timeout_handler(reading, fields["on_timeout"], fields.at("on_timeout"), around)
     return replace(flow, steps=steps, rpcs=rpcs, on_timeout=on_timeout)
+
+
+_KNOWN_STEPS: dict[tuple[str, str, str], Step] = {}
+_MOST_KNOWN = 5_000
+"""Steps without problems, by context, name and JSON: an edit of one step reads one step anew."""
+
+
+def _known_step(
+    reading: Reading, name: str, node: Json, path: Path, around: Surroundings, context: str
+) -> Step | None:
+    key = (context, name, json.dumps(node))
+    step = _KNOWN_STEPS.get(key)
+    if step is not None:
+        return step
+    count_before = len(reading.problems)
+    step = read_step(reading, name, node, path, around)
+    if step is not None and len(reading.problems) == count_before:
+        if len(_KNOWN_STEPS) >= _MOST_KNOWN:
+            _KNOWN_STEPS.clear()
+        _KNOWN_STEPS[key] = step
+    return step
+
+
+def _context_of_steps(fields: Fields) -> str:
+    """Everything outside of a step that its meaning can depend on: all but the bodies of the others."""
+    steps = fields.values["steps"]
+    inputs = steps
+    if isinstance(steps, dict):
+        inputs = {
+            name: [node["input"]] if isinstance(node, dict) and "input" in node else isinstance(node, dict)
+            for name, node in steps.items()
+        }
+    return json.dumps([inputs, {key: value for key, value in fields.values.items() if key != "steps"}])
 
 
 def _add_settings(fields: Fields, flow: Flow) -> Flow:
