@@ -19,28 +19,22 @@ from tests.mutants.test_mutants import FLOWS
 from tests.support.on_engine import EnginePlay
 
 LATE = "it needs a commit between two that need no handler, and a rehearsal does such ones without a pause"
+VALUES = (
+    "the search does not know which message is the final one: that it is taken last, or not at all, cannot be"
+)
+AT_ONCE = "a wait for no message ends as soon as it is accepted; the search lets something else come first"
 UNPLAYED: dict[str, dict[str, tuple[str, ...]]] = {
     "joined_edits.flow.yaml": {LATE: ("cancel TakeDesk", "TakeDesk: cancel Save", "cancel GiveUp")},
     "quorum.flow.yaml": {LATE: ("Sign: cancel Decide", "Excuse: cancel Decide")},
+    "patterns/drain_internal_channel.flow.yaml": {VALUES: ("records", "Begin: cancel UpsertRecord")},
+    "patterns/cron.flow.yaml": {AT_ONCE: ("count skip -1",)},
+    "patterns/process_reminders.flow.yaml": {AT_ONCE: ("count completeProcess -1", "count optOut -1")},
+    "products/subscription.flow.yaml": {AT_ONCE: ("count cancel -1", "count update -1")},
 }
 """By flow and reason, parts of the names of mutants of which a counterexample may be no run."""
-PLAYED = (
-    "contract_edit.flow.yaml",
-    "shopping_cart.flow.yaml",
-    "patterns/parallel_with_await.flow.yaml",
-    "patterns/parent_child.flow.yaml",
-    "patterns/parent_child_subflows.flow.yaml",
-    "primitives/wait_types.flow.yaml",
-    "products/ai_agent_email.flow.yaml",
-    "products/microservices.flow.yaml",
-    "products/polling.flow.yaml",
-    "joined_edits.flow.yaml",
-    "quorum.flow.yaml",
-)
-"""Flows whose guards speak of what a run's data can be made to be."""
 
 
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", FLOWS)
 def test_the_counterexamples_of_mutants_happen_as_told(name: str, tmp_path: Path) -> None:
     played, unplayed = 0, set()
     for number, mutant in enumerate(mutants_of(document_of(FLOWS[name]))):
@@ -53,7 +47,7 @@ def test_the_counterexamples_of_mutants_happen_as_told(name: str, tmp_path: Path
                 continue
             assert play(Path(replay.path), home) == [], f"{mutant.name}: {property}"
             played += 1
-    assert played > len(unplayed)
+    assert played or not unplayed
 
 
 def replays_of(mutant: Mutant, home: Path) -> Iterator[tuple[str, Replay]]:
