@@ -206,6 +206,15 @@ def test_check_is_both(bench: Place) -> None:
     assert bench.type("check", "flows/stuck.flow.yaml", "--ignore", "VER,TOK,JON,GRA,FAI").code == 0
 
 
+def test_the_examples_are_sound_or_say_why_not() -> None:
+    done = Place(ROOT).type("check", "--strict", "flows/")
+    assert done.code == 0, done.stdout
+    for path in sorted((ROOT / "flows").rglob("*.flow.yaml")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            _, found, reason = line.partition("# lint: ignore[")
+            assert not found or reason.partition("]")[2].strip(), f"{path}: {line.strip()}: no reason"
+
+
 def test_files_that_cannot_be_loaded_are_problems(bench: Place) -> None:
     bench.write("flows/broken.flow.yaml", "flow: Broken\nstart: Nowhere\nsteps: {}\n")
     done = bench.type("verify", "flows/broken.flow.yaml", "flows/sound.flow.yaml")
