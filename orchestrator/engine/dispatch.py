@@ -92,6 +92,9 @@ class Dispatcher:
         self._call_count = 0
         """Leased calls of plain functions, waiting or running."""
         self._has_more = False
+        self._asked_count = 0
+        self._asked_before_claim = 0
+        """What comes while a claim is under way may be missed by it."""
         self._is_kept_back = False
         self._oldest_at = 0.0
         self._is_stopping = False
@@ -101,6 +104,7 @@ class Dispatcher:
     def wanted(self) -> int:
         if not self._has_more or not self.is_open:
             return 0
+        self._asked_before_claim = self._asked_count
         return max(0, self._pace.room() - self._call_count)
 
     def claimer(self) -> int:
@@ -141,7 +145,7 @@ class Dispatcher:
 
     def note_work(self, *, has_more: bool | None, due_at: datetime | None) -> None:
         if has_more is not None:
-            self._has_more = has_more
+            self._has_more = has_more or self._asked_count != self._asked_before_claim
         if due_at is not None:
             self.watch.need_by(due_at)
 
@@ -167,6 +171,7 @@ class Dispatcher:
 
     def look_for_work(self) -> None:
         """Something may have come from elsewhere."""
+        self._asked_count += 1
         self._has_more = True
         if not self._wake_one():
             self.watch.need_now()
