@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, text
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from orchestrator.errors import StoreError, TransactionLost, UsageError
@@ -108,22 +108,35 @@ def test_a_connection_kept_over_its_commit_refuses_everything(store: SqliteStore
 
 
 def test_a_revoked_connection_stops_its_running_statement(store: SqliteStore) -> None:
-    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + tick() FROM n) SELECT count(*) FROM n"
     ended = threading.Event()
     with store.writing() as transaction, transaction.lend() as loan:
-        begun = threading.Event()
+        running = threading.Event()
+
+        def tick() -> int:
+            running.set()
+            return 1
 
         def count() -> None:
-            begun.set()
-            with pytest.raises((DatabaseError, StoreError)):
+            with pytest.raises((SQLAlchemyError, StoreError)):
                 loan.connection.execute(text(endless))
             ended.set()
 
         note(loan.connection, "a")
+        loan.connection.connection.create_function("tick", 0, tick)
         threading.Thread(target=count, daemon=True).start()
-        assert begun.wait(10)
+        assert running.wait(60)
         loan.revoke()
-    assert ended.wait(10)
+        assert ended.wait(60)
+    assert notes(store) == ["a"]
+
+
+def test_a_revoked_connection_begins_no_statement(store: SqliteStore) -> None:
+    with store.writing() as transaction, transaction.lend() as loan:
+        note(loan.connection, "a")
+        loan.revoke()
+        with pytest.raises((SQLAlchemyError, StoreError), match="is over"):
+            note(loan.connection, "b")
     assert notes(store) == ["a"]
 
 
