@@ -258,18 +258,18 @@ def find_reentered_start(facts: Facts) -> Iterator[Problem]:
 
 def _seeds(facts: Facts, start: Step) -> Iterator[tuple[str, Path]]:
     """Channels that the start step publishes to, and that a step which takes a message gives one back to."""
+    around = _edges_without(facts, start.name)
     for channel, use in facts.uses.channels.items():
         own = [each.path for each in use.publishers if each.path[:2] == start.path]
         publishers = {each.path[1] for each in use.publishers if each.path[:1] == ("steps",)}
         takers = [each.step.name for each in use.waits if takes_exactly_one(each.condition)]
-        if own and start.name not in takers and publishers & _after(facts, takers, start.name):
+        if own and start.name not in takers and publishers & reach(around, takers):
             yield channel, own[0]
 
 
-def _after(facts: Facts, names: list[str], but: str) -> frozenset[str]:
-    """Those steps and what follows them, not by way of one."""
-    edges = {name: [to for to in targets if to != but] for name, targets in facts.paths.edges.items()}
-    return reach(edges, [name for name in names if name != but])
+def _edges_without(facts: Facts, step: str) -> dict[str, list[str]]:
+    """Which steps follow which, not by way of one."""
+    return {name: [to for to in targets if to != step] for name, targets in facts.paths.edges.items()}
 
 
 # --- GRA011 -------------------------------------------------------------------------------------------------
