@@ -8,7 +8,6 @@ tables of orchestrator: they are in a schema of their own.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -16,86 +15,31 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from orchestrator.errors import StoreError, TransactionLost, UsageError
+from orchestrator.errors import StoreError, TransactionLost
+from orchestrator.store.lending import RELEASE, ROLLBACK, SAVEPOINT, Borrowed, BorrowedCursor, Loan
 from orchestrator.store.postgres_link import Link
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
+    from sqlalchemy import Engine
 
-_SAVEPOINT = "orchestrator_handler"
 _ENDS_TRANSACTION = re.compile(
     r"\s*(commit|end|abort|begin|start\s+transaction|prepare\s+transaction|rollback(?!\s+(\w+\s+)?to\b))\b",
     re.IGNORECASE,
 )
-_CANCEL_EVERY = 0.05
-"""Seconds."""
 
 
-class Loan:
-    """`connection` works until the loan is ended or revoked; then it refuses everything."""
+class PostgresBorrowed(Borrowed[psycopg.Connection[Any]]):
+    def _interrupt(self) -> None:
+        with suppress(psycopg.Error):
+            self._connection.cancel_safe()
 
-    def __init__(self, connection: Connection, borrowed: Borrowed) -> None:
-        self.connection = connection
-        self._borrowed = borrowed
-
-    def revoke(self) -> None:
-        """Take it back from a handler that still runs; its present statement is cancelled."""
-        self._borrowed.revoke()
-
-
-class Borrowed:
-    """Stands for the DBAPI connection."""
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
-        self._in_use = threading.RLock()
-        self._is_open = True
-
-    @contextmanager
-    def used(self) -> Iterator[psycopg.Connection[Any]]:
-        with self._in_use:
-            if not self._is_open:
-                raise StoreError("the step of this connection is over: its commit is made, or was given up")
-            yield self._connection
-
-    def end(self) -> None:
-        self._is_open = False
-
-    def revoke(self) -> None:
-        self._is_open = False
-        while not self._in_use.acquire(timeout=_CANCEL_EVERY):
-            with suppress(psycopg.Error):
-                self._connection.cancel_safe()  # a statement may be about to begin
-        self._in_use.release()
-
-    # --- As SQLAlchemy calls it ---
-
-    def cursor(self, *arguments: Any, **options: Any) -> BorrowedCursor:
+    def cursor(self, *arguments: Any, **options: Any) -> PostgresBorrowedCursor:
         with self.used() as connection:
-            return BorrowedCursor(self, connection.cursor(*arguments, **options))
-
-    def commit(self) -> None:
-        raise UsageError("this connection is part of its step's commit and is committed with it, not before")
-
-    def rollback(self) -> None:
-        """Back to where the handler began; later statements are part of the commit again."""
-        with self._in_use:
-            if self._is_open:
-                self._connection.execute(f"ROLLBACK TO SAVEPOINT {_SAVEPOINT}")
-
-    def close(self) -> None:
-        """It is the store's."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
+            return PostgresBorrowedCursor(self, connection.cursor(*arguments, **options))
 
 
-class BorrowedCursor:
-    def __init__(self, borrowed: Borrowed, cursor: psycopg.Cursor[Any]) -> None:
-        self._borrowed = borrowed
-        self._cursor = cursor
-
-    def execute(self, query: Any, *arguments: Any, **options: Any) -> BorrowedCursor:
+class PostgresBorrowedCursor(BorrowedCursor):
+    def execute(self, query: Any, *arguments: Any, **options: Any) -> PostgresBorrowedCursor:
         _demand_harmless(query)
         with self._borrowed.used():
             self._cursor.execute(query, *arguments, **options)
@@ -110,27 +54,9 @@ class BorrowedCursor:
         with self._borrowed.used():
             return self._cursor.copy(*arguments, **options)
 
-    def fetchone(self) -> Any:
-        with self._borrowed.used():
-            return self._cursor.fetchone()
-
-    def fetchmany(self, *arguments: Any) -> Any:
-        with self._borrowed.used():
-            return self._cursor.fetchmany(*arguments)
-
-    def fetchall(self) -> Any:
-        with self._borrowed.used():
-            return self._cursor.fetchall()
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.fetchall())
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cursor, name)
-
 
 def _demand_harmless(query: Any) -> None:
-    if isinstance(query, str) and (_ENDS_TRANSACTION.match(query) or _SAVEPOINT in query.lower()):
+    if isinstance(query, str) and (_ENDS_TRANSACTION.match(query) or SAVEPOINT in query.lower()):
         raise psycopg.errors.InsufficientPrivilege("not authorized: the commit is not the handler's to end")
 
 
@@ -139,7 +65,7 @@ class Lender:
 
     def __init__(self) -> None:
         self._engine: Engine | None = None
-        self._borrowed: Borrowed | None = None
+        self._borrowed: PostgresBorrowed | None = None
 
     @contextmanager
     def lend(self, link: Link) -> Iterator[Loan]:
@@ -147,8 +73,8 @@ class Lender:
 
         Raises TransactionLost when the handler has ended the transaction itself.
         """
-        borrowed = self._borrowed = Borrowed(link.connection)
-        link.execute(f"SAVEPOINT {_SAVEPOINT}")
+        borrowed = self._borrowed = PostgresBorrowed(link.connection)
+        link.execute(f"SAVEPOINT {SAVEPOINT}")
         try:
             with self._find_engine().connect() as lent:
                 try:
@@ -157,9 +83,9 @@ class Lender:
                 finally:
                     borrowed.end()
         except BaseException:
-            _end(link, f"ROLLBACK TO SAVEPOINT {_SAVEPOINT}; RELEASE SAVEPOINT {_SAVEPOINT}")
+            _end(link, f"{ROLLBACK}; {RELEASE}")
             raise
-        _end(link, f"RELEASE SAVEPOINT {_SAVEPOINT}")
+        _end(link, RELEASE)
 
     def _find_engine(self) -> Engine:
         if self._engine is None:
