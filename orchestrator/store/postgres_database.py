@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from orchestrator.errors import StoreError
-from orchestrator.store.migrations import POSTGRES, SCHEMA_VERSION
+from orchestrator.store.migrations import SCHEMA_VERSION
 from orchestrator.store.postgres_link import Dialect, Link
 from orchestrator.store.times import to_micros
 
@@ -16,13 +18,52 @@ def demand_release(link: Link, dialect: Dialect, place: str, *, upgrades: bool =
 
     Raises StoreError for tables of another release.
     """
-    if _installed(link, dialect) == SCHEMA_VERSION:
-        return SCHEMA_VERSION, SCHEMA_VERSION
-    link.defer_text("BEGIN")
-    try:
-        link.all("lock_schema", f"{dialect.schema}.schema")  # somebody else may be making them just now
+    version = _installed(link, dialect)
+    if version == 0:
+        version = _make(link, dialect)
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{place} has schema version {version}, this release knows {SCHEMA_VERSION}; "
+            "use a newer release of orchestrator"
+        )
+    if 0 < version < SCHEMA_VERSION and not upgrades:
+        raise StoreError(
+            f"{place} has schema version {version}, this release needs {SCHEMA_VERSION}; "
+            f"stop its workers and run: orchestrator db upgrade --db '{place}'"
+        )
+    if 0 < version < SCHEMA_VERSION:
+        version = _upgrade(link, dialect)
+    return version, SCHEMA_VERSION
+
+
+def _make(link: Link, dialect: Dialect) -> int:
+    """The version that was there: somebody else may have been first."""
+    with _alone(link, dialect):
         version = _installed(link, dialect)
-        _bring_up(link, dialect, version, place, upgrades=upgrades)
+        if version == 0:
+            _install(link, dialect)
+        return version
+
+
+def _upgrade(link: Link, dialect: Dialect) -> int:
+    """All in one transaction. The version that was there: somebody else may have been first."""
+    from orchestrator.store.migrations.running import revisions_on
+
+    with revisions_on(link.connection, "postgresql+psycopg://") as revisions, _alone(link, dialect):
+        before = _installed(link, dialect)
+        link.execute(f"SET LOCAL search_path TO {dialect.quoted}")
+        for version in revisions.run(before, SCHEMA_VERSION):
+            _note(link, version)
+        return before
+
+
+@contextmanager
+def _alone(link: Link, dialect: Dialect) -> Iterator[None]:
+    """A transaction in which nobody else changes the schema."""
+    link.defer_text("BEGIN ISOLATION LEVEL READ COMMITTED")
+    try:
+        link.all("lock_schema", f"{dialect.schema}.schema")
+        yield
         link.defer_text("COMMIT")
         link.flush()
     except BaseException:
@@ -30,27 +71,6 @@ def demand_release(link: Link, dialect: Dialect, place: str, *, upgrades: bool =
         if not link.is_broken:
             link.execute("ROLLBACK")
         raise
-    return version, SCHEMA_VERSION
-
-
-def _bring_up(link: Link, dialect: Dialect, version: int, place: str, *, upgrades: bool) -> None:
-    if version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{place} has schema version {version}, this release knows {SCHEMA_VERSION}; "
-            "use a newer release of orchestrator"
-        )
-    if version == 0:
-        _install(link, dialect)
-        return
-    if version < SCHEMA_VERSION and not upgrades:
-        raise StoreError(
-            f"{place} has schema version {version}, this release needs {SCHEMA_VERSION}; "
-            f"stop its workers and run: orchestrator db upgrade --db '{place}'"
-        )
-    for number in range(version + 1, SCHEMA_VERSION + 1):
-        for statement in POSTGRES[number]:
-            link.execute(dialect.named(statement))
-        _note(link, number)
 
 
 def _install(link: Link, dialect: Dialect) -> None:

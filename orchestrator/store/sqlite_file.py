@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from orchestrator.errors import StoreError
-from orchestrator.store.migrations import FUNCTIONS, SCHEMA_VERSION, SEED_PROJECTIONS, SQLITE
+from orchestrator.store.migrations import SCHEMA_VERSION, SEED_PROJECTIONS
 from orchestrator.store.sql import SCHEMA, STATEMENTS
 from orchestrator.store.times import to_micros
 
@@ -36,48 +38,75 @@ def connect(path: str) -> sqlite3.Connection:
 
 def install(connection: sqlite3.Connection, path: str, *, upgrades: bool = False) -> Upgrade:
     """Check that the file is ours and of this release; make the tables in a new one."""
-    application_id: int = connection.execute("PRAGMA application_id").fetchone()[0]
-    is_empty = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if application_id == 0 and is_empty:
+    version = _installed(connection, path)
+    if version == 0:
         connection.execute("PRAGMA journal_mode=WAL")
-        statements = (f"PRAGMA application_id={_APPLICATION_ID}", *SCHEMA, SEED_PROJECTIONS)
-        _commit(connection, statements, SCHEMA_VERSION)
-        return Upgrade(0, SCHEMA_VERSION)
-    if application_id != _APPLICATION_ID:
-        raise StoreError(
-            f"{path} is a SQLite database of another program; name another file with --db", path=path
-        )
-    version: int = connection.execute(STATEMENTS["installed_version"]).fetchone()[0]
+        version = _make(connection, path)
     if version > SCHEMA_VERSION:
         raise StoreError(
             f"{path} has schema version {version}, this release knows {SCHEMA_VERSION}; "
             "use a newer release of orchestrator",
             path=path,
         )
-    if version < SCHEMA_VERSION and not upgrades:
+    if 0 < version < SCHEMA_VERSION and not upgrades:
         raise StoreError(
             f"{path} has schema version {version}, this release needs {SCHEMA_VERSION}; "
             f"stop its workers and run: orchestrator db upgrade --db sqlite:///{path}",
             path=path,
         )
-    for name, function in FUNCTIONS.items():
-        connection.create_function(name, 1, function, deterministic=True)
-    for number in range(version + 1, SCHEMA_VERSION + 1):
-        _commit(connection, SQLITE[number], number)
+    if 0 < version < SCHEMA_VERSION:
+        version = _upgrade(connection, path)
     return Upgrade(version, SCHEMA_VERSION)
 
 
-def _commit(connection: sqlite3.Connection, statements: tuple[str, ...], version: int) -> None:
+def _installed(connection: sqlite3.Connection, path: str) -> int:
+    """0: the file is empty. Raises StoreError for one that is not ours."""
+    application_id: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    if application_id == _APPLICATION_ID:
+        version: int = connection.execute(STATEMENTS["installed_version"]).fetchone()[0]
+        return version
+    if application_id != 0 or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise StoreError(
+            f"{path} is a SQLite database of another program; name another file with --db", path=path
+        )
+    return 0
+
+
+def _make(connection: sqlite3.Connection, path: str) -> int:
+    """The version that was there: somebody else may have been first."""
+    with _writing(connection):
+        version = _installed(connection, path)
+        if version == 0:
+            for statement in (f"PRAGMA application_id={_APPLICATION_ID}", *SCHEMA, SEED_PROJECTIONS):
+                connection.execute(statement)
+            _note(connection, SCHEMA_VERSION)
+        return version
+
+
+def _upgrade(connection: sqlite3.Connection, path: str) -> int:
+    """All in one transaction. The version that was there: somebody else may have been first."""
+    from orchestrator.store.migrations.running import revisions_on
+
+    with revisions_on(connection, "sqlite://") as revisions, _writing(connection):
+        before = _installed(connection, path)
+        for version in revisions.run(before, SCHEMA_VERSION):
+            _note(connection, version)
+        return before
+
+
+@contextmanager
+def _writing(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for statement in statements:
-            connection.execute(statement)
-        installed_at = to_micros(datetime.now(UTC))
-        connection.execute(STATEMENTS["insert_schema_version"], (version, installed_at))
+        yield
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _note(connection: sqlite3.Connection, version: int) -> None:
+    connection.execute(STATEMENTS["insert_schema_version"], (version, to_micros(datetime.now(UTC))))
 
 
 def explain(error: sqlite3.Error) -> str:

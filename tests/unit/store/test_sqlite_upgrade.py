@@ -15,6 +15,7 @@ from orchestrator.errors import StoreError
 from orchestrator.store.migrations import SCHEMA_VERSION
 from orchestrator.store.opening import open_store, upgrade_store
 from orchestrator.store.sqlite import SqliteStore
+from tests.support import later_schema
 
 HISTORY_1 = b'[["run_opened","run-1","r","2030-01-01T00:00:00.000005Z",{"n":1.5},null]]'
 SCHEMA_1 = Path(__file__).with_name("schema_1.sql")
@@ -82,9 +83,11 @@ def test_a_newer_file_is_not_touched(tmp_path: Path) -> None:
         upgrade_store(f"sqlite:///{path}")
 
 
-def test_a_failed_upgrade_leaves_the_file_as_it_was(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = {2: ("CREATE TABLE pauses (flow TEXT)", "CREATE TABLE runs (flow TEXT)")}
-    monkeypatch.setattr("orchestrator.store.sqlite_file.SQLITE", broken)
+def test_a_failed_upgrade_leaves_the_file_as_it_was(
+    old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of the versions before the one that failed."""
+    later_schema.become(monkeypatch, tmp_path / "later", 'op.execute("CREATE TABLE runs (flow TEXT)")')
     before = dict(tables(old))
     with pytest.raises(StoreError, match="already exists"):
         upgrade_store(f"sqlite:///{old}")

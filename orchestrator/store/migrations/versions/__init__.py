@@ -1,0 +1,1 @@
+"""Revisions, found by alembic; PostgreSQL came with version 3."""
