@@ -33,7 +33,7 @@ __all__ = ["attribute_tables", "sqlite"]
 
 _AT_ONCE = 4
 _MOST_COMMITS = 200
-_SECONDS = 30
+_SECONDS = 100
 _SURVIVED = 3
 """So many trials in a row whose process was not killed: it makes no more commits."""
 
@@ -104,14 +104,18 @@ def _engine(case: Case, database: Path, fault: str = "") -> Engine:
 
 def _stand_by(case: Case, database: Path) -> None:
     worker = Worker(_engine(case, database), search_path=[ROOT], concurrency=1)
-    worker.run(handles_signals=True)
+    signal.signal(signal.SIGTERM, lambda *_: worker.ask_to_stop())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+    worker.run()
     worker.engine.close()
 
 
 def _fork(action: Callable[[], None]) -> int:
-    """A child that does it and ends; SIGALRM ends one that hangs."""
+    """A child that does it and ends; SIGALRM ends one that hangs. SIGTERM waits until it listens."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     pid = os.fork()
     if pid:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
         return pid
     try:
         signal.alarm(_SECONDS)

@@ -302,6 +302,7 @@ def test_heartbeats_come_across_and_silence_kills(kit: Kit, pipes: Path) -> None
     kit.client.start(one("beat_then_meet", f"{TWICE}, heartbeat: 10s"), "r", str(pipes))
     with pooling(kit) as worker:
         meet(pipes)
+        kit.await_event("Heartbeaten", "r")
         kit.clock.advance(seconds=11)
         closed = _try_again(kit, worker)
     assert closed["outputs"][0]["output"] == {"done": 7}

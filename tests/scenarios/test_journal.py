@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +16,7 @@ from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
 from tests.support import engine_handlers
-from tests.support.engine_kit import Gate, Kit, another_store, flow_of
+from tests.support.engine_kit import PATIENCE, Gate, Kit, another_store, flow_of
 
 FLOW = flow_of(
     """
@@ -58,6 +61,21 @@ def events(caplog: pytest.LogCaptureFixture) -> list[str]:
 def records(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     caplog.set_level(logging.INFO, logger="orchestrator.events")
     return caplog
+
+
+@contextmanager
+def awaiting(event: str) -> Iterator[None]:
+    """Until something of this kind, which the block brings about, has been told."""
+    told = threading.Event()
+    handler = logging.Handler()
+    handler.addFilter(lambda record: told.set() if vars(record).get("event") == event else None)
+    log = logging.getLogger("orchestrator.events")
+    log.addHandler(handler)
+    try:
+        yield
+        assert told.wait(PATIENCE), f"nobody tells of {event}"
+    finally:
+        log.removeHandler(handler)
 
 
 def test_a_run_is_told_from_start_to_end(kit: Kit, records: pytest.LogCaptureFixture) -> None:
@@ -136,7 +154,8 @@ def test_a_lease_that_others_took_is_told(kit: Kit, records: pytest.LogCaptureFi
                 transaction.bury_worker(row.worker)
         Client(other).pause("Gated")
         other.close()
-        kit.clock.advance(seconds=leases.RENEW_EVERY.total_seconds())
+        with awaiting("worker_lost"):
+            kit.clock.advance(seconds=leases.RENEW_EVERY.total_seconds())
         gate.open()
         worker.run_until_idle(timedelta())
     (lost,) = (each for each in told(records) if each["event"] == "lease_lost")

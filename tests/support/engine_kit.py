@@ -29,7 +29,7 @@ from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
 from orchestrator.store.postgres_url import is_postgres, read_url
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which a scenario that should have moved is given up."""
 
 
@@ -139,6 +139,13 @@ class Kit:
         with self.engine.waiting.waiter(flow_id, lambda _: True) as waiter:
             while set(self.phases(flow_id).values()) != {phase}:
                 assert waiter.wake.wait(PATIENCE), f"{flow_id} is never {phase}: {self.phases(flow_id)}"
+                waiter.wake.clear()
+
+    def await_event(self, event: str, flow_id: str = "run-1") -> None:
+        """Until the history has a commit of this kind."""
+        with self.engine.waiting.waiter(flow_id, lambda _: True) as waiter:
+            while event not in self.events(flow_id):
+                assert waiter.wake.wait(PATIENCE), f"{flow_id} has only {self.events(flow_id)}"
                 waiter.wake.clear()
 
     def events(self, flow_id: str = "run-1") -> list[str]:
