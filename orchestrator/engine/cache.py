@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from orchestrator.core.state import Run
@@ -74,7 +75,8 @@ class RunCache:
         surplus = len(self._entries) - self._capacity
         if surplus <= 0:
             return
-        for entry in [entry for entry in self._entries.values() if not entry.held][:surplus]:
+        idle = (entry for entry in self._entries.values() if not entry.held)
+        for entry in list(islice(idle, surplus)):
             self.drop(entry)
 
     def __iter__(self) -> Iterator[Entry]:

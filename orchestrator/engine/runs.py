@@ -30,7 +30,10 @@ class Runs:
                 self.refresh(transaction, [entry])
             return self.cache.get(number)
         head = transaction.find_run(number)
-        return self._load(transaction, head) if head is not None else None
+        if head is None:
+            return None
+        latest = transaction.find_latest(head.flow_id)
+        return self._load(transaction, head, is_latest=latest is None or latest == head)
 
     def by_flow_id(self, transaction: Transaction, flow_id: str) -> Entry | None:
         """The latest run of the flow id."""
@@ -40,7 +43,8 @@ class Runs:
         head = transaction.find_latest(flow_id)
         if head is None:
             return None
-        return self.by_number(transaction, head.run) or self._load(transaction, head)
+        known = self.by_number(transaction, head.run) if self.cache.get(head.run) is not None else None
+        return known or self._load(transaction, head, is_latest=True)
 
     def refresh(self, transaction: Transaction, entries: Iterable[Entry]) -> set[int]:
         """Make entries current, with one look at all their versions; the numbers of those that were not."""
@@ -80,10 +84,9 @@ class Runs:
         entry.run = transaction.load(head).run
         entry.redefine(self.definitions.of(head.definition, transaction))
 
-    def _load(self, transaction: Transaction, head: Head) -> Entry:
+    def _load(self, transaction: Transaction, head: Head, *, is_latest: bool) -> Entry:
         flow = self.definitions.of(head.definition, transaction)
         stored = transaction.load(head)
-        is_latest = True if (latest := transaction.find_latest(head.flow_id)) is None else latest == head
         entry = Entry(head.run, stored.run, flow, transaction.epoch, is_latest=is_latest)
         self.cache.add(entry)
         return entry

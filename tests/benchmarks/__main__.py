@@ -9,14 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
 
 from tests.benchmarks.measure import Line, spin, summarize
+from tests.benchmarks.session import measure_in_process
 from tests.benchmarks.workloads import FLOORS, WORKLOADS
 from tests.support import postgres
 
@@ -44,7 +43,11 @@ def _compare(name: str, repeat: int, scale: float) -> None:
     for _ in range(repeat):
         for system in lines:
             if system == "orchestrator" or name in FLOORS:
-                lines[system].append(_in_process(system, name, scale))
+                line = measure_in_process(system, name, scale)
+                print(json.dumps(line), flush=True)
+                if "error" in line:
+                    raise SystemExit(1)
+                lines[system].append(line)
     figure = WORKLOADS[name][2]
     ours = summarize(lines["orchestrator"], figure)
     print(json.dumps(ours), flush=True)
@@ -52,14 +55,6 @@ def _compare(name: str, repeat: int, scale: float) -> None:
         floor = summarize(lines["floor"], figure)
         share = round(ours["median"] / floor["median"], 2)
         print(json.dumps({**floor, "ours_to_floor": share}), flush=True)
-
-
-def _in_process(system: str, name: str, scale: float) -> Line:
-    command = [sys.executable, "-m", "tests.benchmarks", "--one", f"{system}/{name}", "--scale", str(scale)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    print(done.stdout, end="", flush=True)
-    line: Line = json.loads(done.stdout)
-    return line
 
 
 def _measure(system: str, name: str, *, scale: float) -> None:

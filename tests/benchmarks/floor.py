@@ -8,7 +8,10 @@ the steps of 100 runs in one.
 from __future__ import annotations
 
 import json
+import queue
+import random
 import sqlite3
+import threading
 import time
 from typing import Any
 
@@ -16,7 +19,7 @@ import psycopg
 import sqlalchemy as sa
 
 from orchestrator.store.postgres_url import is_postgres, read_url
-from tests.benchmarks.measure import Line, percentile
+from tests.benchmarks.measure import Line, in_milliseconds, percentile, resident_kilobytes
 
 _metadata = sa.MetaData()
 _runs = sa.Table(
@@ -139,3 +142,73 @@ def long_run(path: str, step_count: int) -> Line:
         spans.append(time.perf_counter() - started)
     engine.dispose()
     return {"slowdown": round(percentile(spans[-20:], 0.5) / percentile(spans[5:25], 0.5), 2)}
+
+
+def fan_out(path: str, branch_count: int) -> Line:
+    """The results of branches of one run, 100 in a commit."""
+    engine = _open(path)
+    started = time.perf_counter()
+    with engine.begin() as connection:
+        connection.execute(_insert_run, _new(1))
+    for number, first in enumerate(range(0, branch_count, 100)):
+        with engine.begin() as connection:
+            connection.execute(_insert_history, [_row(1, step) for step in range(first, first + 100)])
+            connection.execute(_update_run, _updated(1, number))
+    seconds = time.perf_counter() - started
+    engine.dispose()
+    return {"branches_s": round(branch_count / seconds, 1)}
+
+
+def message(path: str, count: int) -> Line:
+    """One commit of the sender, and the thread that it wakes reads the run's row."""
+    engine = _open(path)
+    with engine.begin() as connection:
+        connection.execute(_insert_run, [_new(run) for run in range(count)])
+    read_run = sa.select(_runs).where(_runs.c.id == sa.bindparam("run"))
+    woken: queue.SimpleQueue[tuple[int, float]] = queue.SimpleQueue()
+    spans: list[float] = []
+
+    def receive() -> None:
+        for _ in range(count):
+            run, sent_at = woken.get()
+            with engine.connect() as connection:
+                connection.execute(read_run, {"run": run}).one()
+            spans.append(time.perf_counter() - sent_at)
+
+    receiver = threading.Thread(target=receive)
+    receiver.start()
+    for run in range(count):
+        time.sleep(random.uniform(0.002, 0.006))
+        sent_at = time.perf_counter()
+        with engine.begin() as connection:
+            connection.execute(_insert_history, _row(run, 0))
+        woken.put((run, sent_at))
+    receiver.join()
+    engine.dispose()
+    return {
+        "p50_ms": in_milliseconds(percentile(spans, 0.5)),
+        "p99_ms": in_milliseconds(percentile(spans, 0.99)),
+    }
+
+
+def parked(path: str, run_count: int) -> Line:
+    """A parked run is two rows; to go on with it is a row and a changed one."""
+    engine = _open(path)
+    before, started = resident_kilobytes(), time.perf_counter()
+    for run in range(run_count):
+        with engine.begin() as connection:
+            connection.execute(_insert_run, _new(run))
+            connection.execute(_insert_history, _row(run, 0))
+    create_seconds, kilobytes = time.perf_counter() - started, resident_kilobytes() - before
+    started = time.perf_counter()
+    for run in range(run_count):
+        with engine.begin() as connection:
+            connection.execute(_insert_history, _row(run, 1))
+            connection.execute(_update_run, _updated(run, 0))
+    resume_seconds = time.perf_counter() - started
+    engine.dispose()
+    return {
+        "creates_s": round(run_count / create_seconds, 1),
+        "resumes_s": round(run_count / resume_seconds, 1),
+        "kb_per_run": round(kilobytes / run_count, 2),
+    }

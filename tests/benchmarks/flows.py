@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 
@@ -28,6 +29,24 @@ def branch(number: int) -> int:
     return number
 
 
+_additions = itertools.count()
+_ADDITION_SECONDS = 0.0005
+
+
+def add(number: int) -> int:
+    """Computes for half a millisecond of this thread's processor time, and counts its calls."""
+    next(_additions)
+    begun_at = time.thread_time()
+    while time.thread_time() - begun_at < _ADDITION_SECONDS:
+        sum(range(200))
+    return number + 1
+
+
+def addition_count() -> int:
+    """Calls of `add` in this process so far; to be asked once."""
+    return next(_additions)
+
+
 def compute(ctx: Context) -> None:
     """Never lets go of the interpreter's lock by itself, until it is cancelled."""
     ctx.heartbeat(1)
@@ -48,6 +67,19 @@ def sequence(count: int) -> Flow:
     steps.append(f"  S{count}: {{execute: step, graceful_complete: null}}")
     return flow_of(
         f"flow: Bench{count}\nhandlers: tests.benchmarks.flows\nstart: S1\nsteps:\n" + "\n".join(steps)
+    )
+
+
+def additions(count: int) -> Flow:
+    """`count` steps one after the other, each adding one to the number that it gets."""
+    steps = [
+        f"  S{i}: {{input: integer, execute: add, go_to: {{step: S{i + 1}, input: '${{result}}'}}}}"
+        for i in range(1, count)
+    ]
+    steps.append(f"  S{count}: {{input: integer, execute: add, graceful_complete: '${{result}}'}}")
+    return flow_of(
+        "flow: BenchAdditions\nhandlers: tests.benchmarks.flows\ninput: integer\noutput: integer\n"
+        "start: S1\nsteps:\n" + "\n".join(steps)
     )
 
 

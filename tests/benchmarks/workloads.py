@@ -8,7 +8,6 @@ import random
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -17,7 +16,6 @@ from pathlib import Path
 
 from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse
-from orchestrator.engine.batch import Batch
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
@@ -27,25 +25,11 @@ from orchestrator.store.postgres_url import is_postgres
 from orchestrator.verify.report import Verdict
 from orchestrator.verify.verifying import verify_flow
 from tests.benchmarks import floor, flows
+from tests.benchmarks.counting import Closings, Counted
 from tests.benchmarks.long_flow import long_definition
+from tests.benchmarks.many_workers import four_workers, one_worker, two_workers
 from tests.benchmarks.measure import Line, in_milliseconds, percentile
-
-
-class Counted:
-    """Commits and events of an engine."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.commit_count = 0
-        self.event_count = 0
-        before = engine.committer.on_commit
-
-        def count(batch: Batch) -> None:
-            if batch.event_count:
-                self.commit_count += 1
-                self.event_count += batch.event_count
-            before(batch)
-
-        engine.committer.on_commit = count
+from tests.benchmarks.parked import parked
 
 
 def sequential_alone(path: str, flow_count: int) -> Line:
@@ -128,28 +112,6 @@ def _beside_a_hog(path: str, flow_count: int, run_in_process: list[str]) -> Line
     return {"steps_s": round(10 * flow_count / seconds, 1)}
 
 
-class Closings:
-    """Counts runs that close, and wakes the one who waits for it."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.count = 0
-        self._woken = threading.Event()
-        before = engine.committer.on_commit
-
-        def note(batch: Batch) -> None:
-            before(batch)
-            closed = sum(1 for entry in batch.entries.values() if entry.run.closed_at is not None)
-            if closed:
-                self.count += closed
-                self._woken.set()
-
-        engine.committer.on_commit = note
-
-    def wait(self) -> None:
-        self._woken.wait()
-        self._woken.clear()
-
-
 def fan_out(path: str, branch_count: int) -> Line:
     """W2: parallel branches and a join."""
     flow = flows.fan_out()
@@ -217,11 +179,15 @@ def message_between_processes(path: str, count: int) -> Line:
 
 
 def short_process(path: str, _: int) -> Line:
-    """W5: a new process, a new file, a flow of three steps, exit."""
+    """W5: a new process, a new file, a flow of three steps, exit; and `--help`."""
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}
     started = time.perf_counter()
     subprocess.run([sys.executable, "-m", "tests.benchmarks.short", path], check=True, env=environment)
-    return {"seconds": round(time.perf_counter() - started, 3)}
+    seconds = time.perf_counter() - started
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "orchestrator", "--help"], check=True, capture_output=True)
+    help_seconds = time.perf_counter() - started
+    return {"seconds": round(seconds, 3), "help_s": round(help_seconds, 3)}
 
 
 def long_run(path: str, step_count: int) -> Line:
@@ -301,18 +267,25 @@ WORKLOADS: dict[str, tuple[Workload, int, str]] = {
     "W2x": (fan_out, 10_000, "branches_s"),
     "W3": (message_in_process, 200, "p50_ms"),
     "W3p": (message_between_processes, 200, "p50_ms"),
+    "W4": (parked, 10_000, "creates_s"),
     "W5": (short_process, 1, "seconds"),
     "W6": (long_run, 1000, "slowdown"),
+    "W7x1-pg": (one_worker, 300, "steps_s"),
+    "W7x2-pg": (two_workers, 300, "steps_s"),
+    "W7x4-pg": (four_workers, 300, "steps_s"),
     "W9": (beside_a_hog, 500, "steps_s"),
     "W9p": (beside_a_hog_elsewhere, 2000, "steps_s"),
     "W8-lint": (lint, 2000, "seconds"),
     "W8-verify": (verify, 200, "seconds"),
 }
-ON_POSTGRES = ("W1c1", "W1c100", "W2", "W2x", "W3", "W3p", "W5", "W6")
+ON_POSTGRES = ("W1c1", "W1c100", "W2", "W2x", "W3", "W3p", "W4", "W5", "W6")
 """Measured there too, as `W1c1-pg` and so on."""
 FLOORS: dict[str, tuple[Workload, int, str]] = {
     "W1c1": (floor.one_at_a_time, 200, "steps_s"),
     "W1c100": (floor.in_batches, 2000, "steps_s"),
+    "W2": (floor.fan_out, 1000, "branches_s"),
+    "W3": (floor.message, 200, "p50_ms"),
+    "W4": (floor.parked, 4000, "creates_s"),
     "W6": (floor.long_run, 1000, "slowdown"),
 }
 """By workload: how it is run, with how many, and the figure that counts."""
