@@ -605,8 +605,10 @@ WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE
 -- statement lock_schema(lock)
 SELECT pg_advisory_xact_lock(hashtext(%s::VARCHAR)) AS pg_advisory_xact_lock_1
 
--- statement find_table(table)
-SELECT CAST(to_regclass(%s::VARCHAR) AS TEXT) AS to_regclass_1
+-- statement has_table(schema, table)
+SELECT EXISTS (SELECT *
+FROM pg_catalog.pg_namespace, pg_catalog.pg_class
+WHERE pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace AND pg_catalog.pg_namespace.nspname = %s::VARCHAR AND pg_catalog.pg_class.relname = %s::VARCHAR) AS anon_1
 
 -- statement lock_projections(lock)
 SELECT pg_advisory_xact_lock(hashtext(%s::VARCHAR)) AS pg_advisory_xact_lock_1

@@ -90,7 +90,7 @@ def _note(link: Link, version: int) -> None:
 
 def _installed(link: Link, dialect: Dialect) -> int:
     """0: there are no tables."""
-    if link.all("find_table", f"{dialect.quoted}.schema_version")[0][0] is None:
+    if not link.all("has_table", dialect.schema, "schema_version")[0][0]:
         return 0
     version: int = link.all("installed_version")[0][0] or 0
     return version

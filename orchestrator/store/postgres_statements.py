@@ -175,7 +175,9 @@ class _Xid8(UserDefinedType[str]):
 _TRANSACTION = _Xid8()
 _mark = postgres_insert(marks).values(name=b("name"), value=b("value"))
 _class: FromClause = table(
-    "pg_class", column("oid"), column("relnamespace"), column("relkind"), schema="pg_catalog"
+    "pg_class",
+    *(column(name) for name in ("oid", "relname", "relnamespace", "relkind")),
+    schema="pg_catalog",
 )
 _namespace: FromClause = table("pg_namespace", column("oid"), column("nspname"), schema="pg_catalog")
 _other: Any = projections.alias("other")
@@ -243,7 +245,13 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
         projections.c.body,
     ),
     "lock_schema": select(func.pg_advisory_xact_lock(func.hashtext(b("lock", type_=TEXT)))),
-    "find_table": select(func.to_regclass(b("table", type_=TEXT)).cast(TEXT)),
+    "has_table": select(  # not `to_regclass`: a snapshot sees what others have just made, its cache may not
+        exists().where(
+            _namespace.c.oid == _class.c.relnamespace,
+            _namespace.c.nspname == b("schema", type_=TEXT),
+            _class.c.relname == b("table", type_=TEXT),
+        )
+    ),
     "lock_projections": select(func.pg_advisory_xact_lock(func.hashtext(b("lock", type_=TEXT)))),
     "lock_runs": _lock(_EITHER, waits=True),
     "lock_runs_now": _lock(_EITHER, waits=False),
