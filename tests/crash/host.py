@@ -1,9 +1,9 @@
 """Kills processes at every commit: `python -m tests.crash.host` reads one request a line, answers one a line.
 
 Processes are forked from this one, which has imported everything: a trial takes as long as its flow does.
-A trial has two workers on one file. The first one, which is also the client, is killed at one commit; another
-one takes its place, and repeats what the client does. The second worker lives all the time (`beside`), or
-comes with the replacement (`later`): then the first one makes every commit, and is killed at every one.
+A trial has two workers on one store. The first one, which is also the client, is killed at one commit; then
+another one takes its place and repeats what the client does. The second worker lives all the time (`beside`),
+or comes with the replacement (`later`): then the first one makes every commit, and is killed at every one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orchestrator.definition.catalogue import Catalogue
 from orchestrator.engine import leases
@@ -25,10 +25,10 @@ from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.faults import Faults, read_fault
 from orchestrator.engine.worker import Worker
-from orchestrator.store import attribute_tables, sqlite
+from orchestrator.store import attribute_tables, postgres, sqlite
 from tests.crash.cases import CASES, ROOT, Case
 
-__all__ = ["attribute_tables", "sqlite"]
+__all__ = ["attribute_tables", "postgres", "sqlite"]
 """Imported here, so that the forked ones need not."""
 
 _AT_ONCE = 4
@@ -38,28 +38,43 @@ _SURVIVED = 3
 """So many trials in a row whose process was not killed: it makes no more commits."""
 
 
+class Place(NamedTuple):
+    """Of one trial."""
+
+    store: str
+    base: Path
+
+    def file(self, kind: str) -> Path:
+        return self.base.with_suffix(f".{kind}")
+
+
 def main() -> None:
     leases.RENEW_EVERY = timedelta(milliseconds=50)
     cases = {case.name: case for case in CASES}
     for line in sys.stdin:
         asked = json.loads(line)
-        case, directory = cases[asked["case"]], Path(asked["directory"])
-        trials = kill_everywhere(case, directory, asked["fault"], is_beside=asked["company"] == "beside")
+        case, is_beside = cases[asked["case"]], asked["company"] == "beside"
+        trials = kill_everywhere(case, Path(asked["directory"]), asked["fault"], asked["store"], is_beside)
         print(json.dumps(trials), flush=True)
 
 
-def kill_everywhere(case: Case, directory: Path, fault: str, *, is_beside: bool) -> list[dict[str, Any]]:
-    """One trial for each commit that the first process makes. `fault`: as in `commit:%d:before`."""
+def kill_everywhere(
+    case: Case, directory: Path, fault: str, store: str, is_beside: bool
+) -> list[dict[str, Any]]:
+    """One trial for each commit that the first process makes. `fault`: as in `commit:%d:before`.
+
+    `store`: where the database of a trial is, `{number}` in it.
+    """
     trials: list[dict[str, Any]] = []
     while len(trials) < _MOST_COMMITS:
         running = {}
         for number in range(len(trials) + 1, len(trials) + 1 + _AT_ONCE):
-            database = directory / f"{number}.db"
-            trial_of = partial(_trial, case, database, fault % number, is_beside=is_beside)
-            running[number] = (_fork(trial_of), database)
-        for number, (pid, database) in running.items():
+            place = Place(store.format(number=number), directory / str(number))
+            trial_of = partial(_trial, case, place, fault % number, is_beside=is_beside)
+            running[number] = (_fork(trial_of), place)
+        for number, (pid, place) in running.items():
             status = _status_of(pid)
-            told = database.with_suffix(".trial")
+            told = place.file("trial")
             trial = json.loads(told.read_text()) if told.exists() else {"trouble": f"ended with {status}"}
             trials.append({"number": number, **trial})
         if not any(trial.get("is_killed") for trial in trials[-_SURVIVED:]):
@@ -67,14 +82,14 @@ def kill_everywhere(case: Case, directory: Path, fault: str, *, is_beside: bool)
     return trials
 
 
-def _trial(case: Case, database: Path, fault: str, *, is_beside: bool) -> None:
-    stand_by = partial(_stand_by, case, database)
+def _trial(case: Case, place: Place, fault: str, *, is_beside: bool) -> None:
+    stand_by = partial(_stand_by, case, place)
     second = _fork(stand_by) if is_beside else None
-    status = _status_of(_fork(partial(_work, case, database, fault)))
+    status = _status_of(_fork(partial(_work, case, place, fault)))
     is_killed = status == -signal.SIGKILL
     if is_killed:
         second = second or _fork(stand_by)
-        status = _status_of(_fork(partial(_work, case, database, "")))
+        status = _status_of(_fork(partial(_work, case, place, "")))
     second_status = 0
     if second is not None:
         os.kill(second, signal.SIGTERM)
@@ -82,28 +97,28 @@ def _trial(case: Case, database: Path, fault: str, *, is_beside: bool) -> None:
     is_well = status == second_status == 0
     trouble = "" if is_well else f"the first worker ended with {status}, the second one with {second_status}"
     told = {"is_killed": is_killed, "trouble": trouble}
-    database.with_suffix(".trial").write_text(json.dumps(told))
+    place.file("trial").write_text(json.dumps(told))
 
 
-def _work(case: Case, database: Path, fault: str) -> None:
-    engine = _engine(case, database, fault)
+def _work(case: Case, place: Place, fault: str) -> None:
+    engine = _engine(case, place, fault)
     client = Client(engine, flows=Catalogue(case.flows), search_path=[ROOT])
     client.start(case.flows[0], "run", case.input, request_id="start", return_existing=True)
     with Worker(engine, search_path=[ROOT], concurrency=2):
         case.drive(client)
         run = client.wait("run", _SECONDS)
-    database.with_suffix(".run").write_text(json.dumps(run))
+    place.file("run").write_text(json.dumps(run))
     engine.close()
 
 
-def _engine(case: Case, database: Path, fault: str = "") -> Engine:
+def _engine(case: Case, place: Place, fault: str = "") -> Engine:
     is_synced = any(attribute.sync for attribute in case.flows[0].attributes.values())
-    target = f"sqlite:///{database.with_suffix('.attributes')}" if is_synced else None
-    return Engine(str(database), faults=Faults(read_fault(fault)), attribute_store=target)
+    target = f"sqlite:///{place.file('attributes')}" if is_synced else None
+    return Engine(place.store, faults=Faults(read_fault(fault)), attribute_store=target)
 
 
-def _stand_by(case: Case, database: Path) -> None:
-    worker = Worker(_engine(case, database), search_path=[ROOT], concurrency=1)
+def _stand_by(case: Case, place: Place) -> None:
+    worker = Worker(_engine(case, place), search_path=[ROOT], concurrency=1)
     signal.signal(signal.SIGTERM, lambda *_: worker.ask_to_stop())
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
     worker.run()
