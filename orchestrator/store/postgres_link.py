@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from itertools import count
+from typing import Any
 
 import psycopg
-from psycopg import Connection, Cursor
+from psycopg import Connection
 from psycopg.pq import TransactionStatus
-from psycopg.rows import tuple_row
 from psycopg.sql import Identifier
 
 from orchestrator.errors import StoreConflict, StoreError
 from orchestrator.store.postgres_url import Address
+from orchestrator.store.postgres_wire import Answer, Call, Statement, Wire
+from orchestrator.store.postgres_wire import Rows as Rows
 from orchestrator.store.sql import read_sql
 
-Rows: TypeAlias = list[tuple[Any, ...]]
 _SCHEMA = re.compile(r"\borchestrator\.")
-_PREPARED_COUNT = 250
+_PARAMETER = re.compile(r"%s")
 _CONFLICTS = (
     psycopg.errors.DivisionByZero,  # postgres_statements.py: a guard has not found what it demands
     psycopg.errors.UniqueViolation,
@@ -40,27 +41,26 @@ class Dialect:
         self.quoted = Identifier(schema).as_string()
         made, statements, _ = read_sql("postgres.sql")
         self.definitions = tuple(map(self.named, made))
-        self.statements = {name: self.named(text) for name, text in statements.items()}
+        self.statements = {name: Statement(_numbered(self.named(text))) for name, text in statements.items()}
         self.tables = tuple(text.split()[2] for text in self.definitions if text.startswith("CREATE TABLE"))
 
     def named(self, text: str) -> str:
         return _SCHEMA.sub(lambda _: f"{self.quoted}.", text)
 
 
-class Call(NamedTuple):
-    text: str
-    parameters: Sequence[Any] | None
-    on_rows: Callable[[Rows], None] | None = None
-    is_many: bool = False
-    """`parameters` are those of many executions."""
+def _numbered(text: str) -> str:
+    numbers = count(1)
+    return _PARAMETER.sub(lambda _: f"${next(numbers)}", text)
 
 
 class Link:
     """Not safe to use from several threads. Raises what psycopg raises."""
 
-    def __init__(self, connection: Connection[Any], dialect: Dialect) -> None:
+    def __init__(self, connection: Connection[Any], dialect: Dialect, *, prepares: bool = False) -> None:
+        """`prepares`: statements stay on the connection for the next time."""
         self.connection = connection
         self.statements = dialect.statements
+        self._wire = Wire(connection, prepares=prepares)
         self._waiting: list[Call] = []
 
     @property
@@ -78,14 +78,16 @@ class Link:
     def together(self, questions: Sequence[tuple[str, Sequence[object]]]) -> list[Rows]:
         """Ask all of these in one round trip."""
         calls = [Call(self.statements[name], parameters) for name, parameters in questions]
-        return [_rows_of(cursor) for cursor in self._send(calls)]
+        return [answer.rows for answer in self._send(calls)]
 
     def count(self, name: str, *parameters: object) -> int:
         """How many rows it has changed."""
-        return self._send([Call(self.statements[name], parameters)])[0].rowcount
+        return self._send([Call(self.statements[name], parameters)])[0].row_count
 
     def execute(self, text: str) -> None:
-        self._send([Call(text, None)])
+        """One or more statements, as they are."""
+        self.flush()
+        self.connection.execute(text)
 
     def defer(self, name: str, *parameters: object, on_rows: Callable[[Rows], None] | None = None) -> None:
         self._waiting.append(Call(self.statements[name], parameters, on_rows))
@@ -93,8 +95,8 @@ class Link:
     def defer_many(self, name: str, rows: Sequence[Sequence[object]]) -> None:
         self._waiting.append(Call(self.statements[name], rows, is_many=True))
 
-    def defer_text(self, text: str) -> None:
-        self._waiting.append(Call(text, None))
+    def defer_text(self, text: str | Statement) -> None:
+        self._waiting.append(Call(text if isinstance(text, Statement) else Statement(text)))
 
     def flush(self) -> None:
         if self._waiting:
@@ -111,38 +113,21 @@ class Link:
     def close(self) -> None:
         self.connection.close()
 
-    def _send(self, calls: list[Call]) -> list[Cursor[tuple[Any, ...]]]:
+    def _send(self, calls: list[Call]) -> list[Answer]:
         waiting, self._waiting = self._waiting, []
-        everything = waiting + calls
-        if len(everything) == 1 and not everything[0].is_many:
-            cursors = [self._start(everything[0])]
-        else:
-            with self.connection.pipeline():  # in one message, and one back
-                cursors = [self._start(call) for call in everything]
-        for call, cursor in zip(waiting, cursors, strict=False):
-            if call.on_rows is not None:
-                call.on_rows(_rows_of(cursor))
-        return cursors[len(waiting) :]
-
-    def _start(self, call: Call) -> Cursor[tuple[Any, ...]]:
-        is_binary = call.parameters is not None
-        cursor = self.connection.cursor(binary=is_binary, row_factory=tuple_row)
-        if call.is_many:
-            cursor.executemany(call.text, call.parameters or ())
-        else:
-            cursor.execute(call.text, call.parameters)
-        return cursor
+        answers = iter(self._wire.send([*waiting, *calls]))
+        for call in waiting:
+            if not call.is_many:
+                answer = next(answers)
+                if call.on_rows is not None:
+                    call.on_rows(answer.rows)
+        return list(answers)
 
 
 def connect(address: Address, dialect: Dialect) -> Link:
     connection = psycopg.connect(address.conninfo, autocommit=True)
-    connection.prepare_threshold = None if address.is_pooled else 2
-    connection.prepared_max = _PREPARED_COUNT
-    return Link(connection, dialect)
-
-
-def _rows_of(cursor: Cursor[tuple[Any, ...]]) -> Rows:
-    return cursor.fetchall() if cursor.description is not None else []
+    connection.prepare_threshold = None  # it would deallocate ours together with its own
+    return Link(connection, dialect, prepares=not address.is_pooled)
 
 
 def store_error(error: psycopg.Error, place: str) -> StoreError:

@@ -94,7 +94,7 @@ def test_a_commit_whose_answer_is_lost_is_looked_up(
     flush = Link.flush
 
     def lose_answer(link: Link) -> None:
-        is_commit = bool(link._waiting) and link._waiting[-1].text == "COMMIT"
+        is_commit = bool(link._waiting) and link._waiting[-1].statement.text == b"COMMIT"
         flush(link)
         if is_commit:
             monkeypatch.undo()
