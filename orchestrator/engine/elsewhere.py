@@ -35,9 +35,11 @@ class Processes(NamedTuple):
     is_eager: bool
     """Start them before there is work for them."""
     greet: Callable[[], Hello]
+    trace: Callable[[Task], dict[str, str]]
+    """Headers that carry the span of an attempt into its process."""
 
 
-NO_PROCESSES = Processes(0, False, lambda: NotImplemented)
+NO_PROCESSES = Processes(0, False, lambda: NotImplemented, lambda _: {})
 
 
 class Elsewhere:
@@ -164,6 +166,7 @@ class Elsewhere:
             self._pool = Pool(
                 self._processes.size,
                 self._processes.greet,
+                trace=self._processes.trace,
                 begin=self._begin_call,
                 beat=self._beat,
                 finish=self._finish_call,

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -21,6 +22,7 @@ from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.id_generator import IdGenerator, RandomIdGenerator
 from opentelemetry.sdk.trace.sampling import Decision
 from opentelemetry.trace import Link, NonRecordingSpan, Span, SpanContext, Status, StatusCode, TraceFlags
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from orchestrator.core import changes as c
 from orchestrator.core.events import (
@@ -39,6 +41,7 @@ from orchestrator.engine.submission import Call, Request, Start, Submission
 from orchestrator.engine.task import Task
 from orchestrator.store.times import to_micros
 
+_PROPAGATOR = TraceContextTextMapPropagator()
 _REMEMBERED = 10_000
 """Moments and callers that are kept in memory; of what is forgotten a span begins later."""
 _WAIT_FOR, _EXECUTE = "wait_for", "execute"
@@ -93,9 +96,20 @@ class Tracing:
     def enter(self, task: Task) -> None:
         """The current span of this thread, or coroutine, is the attempt's from now on."""
         if task.snapshot is not None:
-            run_id, phase = task.snapshot.run_id, _WAIT_FOR if task.is_wait_for else _EXECUTE
-            id = _attempt_id(run_id, task.run_attempt, task.execution_id, phase, task.attempt)
-            contexts.attach(self._inside(run_id, id))
+            contexts.attach(self._inside_attempt(task, task.snapshot.run_id))
+
+    def headers_of(self, task: Task) -> dict[str, str]:
+        """What carries the attempt's span into another process, as W3C Trace Context."""
+        headers: dict[str, str] = {}
+        if task.snapshot is not None:
+            _PROPAGATOR.inject(headers, self._inside_attempt(task, task.snapshot.run_id))
+        return headers
+
+    def _inside_attempt(self, task: Task, run_id: str) -> contexts.Context:
+        phase = _WAIT_FOR if task.is_wait_for else _EXECUTE
+        return self._inside(
+            run_id, _attempt_id(run_id, task.run_attempt, task.execution_id, phase, task.attempt)
+        )
 
     # --- What was committed ---
 
@@ -259,6 +273,16 @@ class Tracing:
         """The step of another run, in its first attempt, which waits for this one."""
         id = _id_of(8, run_id, 1, execution_id)
         return SpanContext(_trace_id(run_id), id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+
+
+@contextmanager
+def continued(headers: Mapping[str, str]) -> Iterator[None]:
+    """What runs inside has the span as its current one that `headers_of` told of."""
+    token = contexts.attach(_PROPAGATOR.extract(headers))
+    try:
+        yield
+    finally:
+        contexts.detach(token)
 
 
 def tracing_to(exporter: str) -> Tracing:

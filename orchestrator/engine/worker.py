@@ -103,7 +103,7 @@ class Worker:
             self.engine.clock,
             concurrency=concurrency,
             services=self._services,
-            processes=Processes(choice.size, choice.is_eager, self._greet),
+            processes=Processes(choice.size, choice.is_eager, self._greet, self._trace_headers),
         )
         self._dispatcher.on_due = self._beat
         self._dispatcher.on_given_up = self._renew_now
@@ -262,6 +262,9 @@ class Worker:
             self.engine.tracing.enter(task)
         heartbeat = partial(self._dispatcher.beat, task)
         return Services(client=self._client, is_cancelled=task.has_been_cancelled, heartbeat=heartbeat)
+
+    def _trace_headers(self, task: Task) -> dict[str, str]:
+        return self.engine.tracing.headers_of(task) if self.engine.tracing is not None else {}
 
     def _greet(self) -> Hello:
         """What each child process is told about this worker."""

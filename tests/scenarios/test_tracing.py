@@ -32,6 +32,14 @@ steps:
   Await: {wait_for: {until: {channel: box}}, execute: look_async, graceful_complete: null}
 """
 )
+TOLD = """
+flow: Told
+handlers: tests.support.traced_handlers
+output: any
+start: Tell
+steps:
+  Tell: {execute: %s, graceful_complete: "${result}"}
+"""
 CHILD = """
 flow: Child
 start: Only
@@ -148,6 +156,14 @@ def test_a_handler_runs_inside_the_span_of_its_attempt(kit: Kit, traces: Traces)
     through(kit)
     assert traced_handlers.spans["Look-1"] == id_of(traces.only("execute Look"))
     assert traced_handlers.spans["Await-1"] == id_of(traces.only("execute Await"))
+
+
+@pytest.mark.parametrize("handler", ["tell", "tell_async"])
+def test_a_handler_in_a_process_of_its_own_does_so_too(kit: Kit, traces: Traces, handler: str) -> None:
+    kit.client.start(flow_of(TOLD % handler), "run-1")
+    with Worker(kit.engine, run_in_process=["Told/Tell"], processes=1) as worker:
+        closed = worker.run_until_closed("run-1")
+    assert closed["outputs"][0]["output"] == f"{id_of(traces.only('execute Tell')):x}"
 
 
 def test_another_worker_continues_the_same_trace(kit: Kit, traces: Traces) -> None:

@@ -17,6 +17,14 @@ async def look_async(ctx: Context) -> None:
     spans[ctx.step_execution_id] = trace.get_current_span().get_span_context().span_id
 
 
+def tell(ctx: Context) -> str:
+    return f"{trace.get_current_span().get_span_context().span_id:x}"
+
+
+async def tell_async(ctx: Context) -> str:
+    return f"{trace.get_current_span().get_span_context().span_id:x}"
+
+
 def raise_once(ctx: Context) -> None:
     if ctx.attempt == 1:
         raise ValueError("secret-17")

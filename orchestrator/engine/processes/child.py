@@ -11,7 +11,7 @@ import queue
 import signal
 import sys
 import threading
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 from msgspec.structs import replace
@@ -132,7 +132,8 @@ class Child:
         except Exception as error:
             return replace(failure_of(error), has_started=False)
         try:
-            return _invoke(bound, snapshot, self._services(begin.number))
+            with _span_of(begin):
+                return _invoke(bound, snapshot, self._services(begin.number))
         except BaseException as error:  # SystemExit and its like end a handler, not the process
             return failure_of(error)
 
@@ -178,6 +179,14 @@ def _find(bindings: Bindings, begin: Begin) -> BoundHandler:
     if begin.kind is MethodKind.WAIT_FOR:
         return bindings.wait_for(begin.name)
     return bindings.execute(begin.name)
+
+
+def _span_of(begin: Begin) -> AbstractContextManager[None]:
+    if not begin.trace:
+        return nullcontext()
+    from orchestrator.engine.tracing import continued
+
+    return continued(begin.trace)
 
 
 def _invoke(bound: BoundHandler, snapshot: Snapshot, services: Services) -> Returned:

@@ -33,6 +33,7 @@ class Pool:
         size: int,
         greet: Callable[[], Hello],
         *,
+        trace: Callable[[Task], dict[str, str]],
         begin: Callable[[Task], None],
         beat: Callable[[Task, Json], None],
         finish: Callable[[Task, Outcome | None], None],
@@ -41,6 +42,7 @@ class Pool:
         before), both by the pool's threads.
         """
         self.greet = greet
+        self.trace = trace
         self.begin = begin
         self.beat = beat
         self.finish = finish
@@ -196,7 +198,7 @@ class _Seat:
         method, snapshot = task.bound.method, task.snapshot
         self._call_number = number = self._pool.next_number()
         fields = {name: getattr(snapshot, name) for name in _FIELDS}
-        begin = Begin(number, snapshot.flow.hash, method.kind, method.name, fields)
+        begin = Begin(number, snapshot.flow.hash, method.kind, method.name, fields, self._pool.trace(task))
         self._pool.begin(task)
         try:
             return self._child.call(begin, partial(self._pool.beat, task))

@@ -52,6 +52,8 @@ class Begin(Struct, frozen=True):
     """Of the step."""
     snapshot: dict[str, Any]
     """The fields of a Snapshot, but for the flow."""
+    trace: dict[str, str] = {}
+    """Headers of the span that the call belongs to, where there are traces."""
 
 
 class Cancelled(Struct, frozen=True):
