@@ -77,7 +77,7 @@ def plan_decision(
 ) -> PlannedDecision:
     """Choose and evaluate on the run as the draft shows it; raises MethodFails, and does nothing."""
     frame = Frame(draft, execution, {step.result.name: result})
-    position, decision = choose(step, f"step {step.name}", choice, frame)
+    position, decision = choose(step, "step", choice, frame)
     return evaluate_decision(draft, execution, frame, position, decision, is_empty)
 
 
@@ -90,25 +90,29 @@ def evaluate_decision(
     is_empty: IsEmpty,
 ) -> PlannedDecision:
     planned = _Planner(draft, execution, frame, is_empty).plan(position, decision)
-    require_room(draft, planned.effects)
+    if planned.effects:
+        require_room(draft, planned.effects)
     return planned
 
 
-def choose(decider: Step | Rpc, what: str, choice: str | None, frame: Frame) -> tuple[int, Decision]:
+def choose(decider: Step | Rpc, kind: str, choice: str | None, frame: Frame) -> tuple[int, Decision]:
     """The first decision that holds, and its position from 1; a chosen word considers only its own."""
     if choice is not None and not any(decision.choice == choice for decision in decider.decisions):
         words = {decision.choice for decision in decider.decisions if decision.choice is not None}
         known = ", ".join(sorted(words)) or "none"
+        what = f"{kind} {decider.name}"
         raise MethodFails("UnknownChoice", f"{what} has no decision for choice {choice}; known: {known}")
     for position, decision in enumerate(decider.decisions, start=1):
-        if decision.choice == choice and holds(decision.when, frame):
+        if decision.choice == choice and (decision.when is None or holds(decision.when, frame)):
             return position, decision
     chosen = f" of choice {choice}" if choice is not None else ""
-    raise MethodFails("NoDecision", f"no decision{chosen} of {what} holds")
+    raise MethodFails("NoDecision", f"no decision{chosen} of {kind} {decider.name} holds")
 
 
 class _Planner:
     """Evaluates one decision and, where it has one, its `otherwise`."""
+
+    __slots__ = ("_draft", "_execution", "_frame", "_is_empty")
 
     def __init__(self, draft: Draft, execution: Execution, frame: Frame, is_empty: IsEmpty) -> None:
         self._draft = draft
@@ -117,7 +121,7 @@ class _Planner:
         self._is_empty = is_empty
 
     def plan(self, position: int, decision: Decision) -> PlannedDecision:
-        effects = plan_effects(self._draft, self._execution, decision.effects, self._frame)
+        effects = self._effects(decision)
         rounds = self._cancelled_rounds(decision)
         outcome = decision.outcome
         fallback = self._fallback(outcome)
@@ -146,6 +150,11 @@ class _Planner:
         return PlannedDecision(
             position, effects, decision.cancel, decision.cancel_siblings, rounds, starts, end, opens
         )
+
+    def _effects(self, decision: Decision) -> list[PlannedEffect]:
+        if not decision.effects:
+            return []
+        return plan_effects(self._draft, self._execution, decision.effects, self._frame)
 
     def _cancelled_rounds(self, decision: Decision) -> tuple[str, ...]:
         """The round faced, else the innermost one that the decider is in."""
@@ -225,10 +234,12 @@ def apply_decision(
     """Effects in the order written, cancels, then what it ends and starts."""
     apply_planned_effects(draft, execution, planned, handler_cancels)
     draft.end_step(execution, "completed", decision=planned.position, otherwise_count=planned.otherwise_count)
-    reported = [e.position for e in planned.effects if isinstance(e, PlannedReport)]
-    line = execution.line[: min(reported, default=None)]
-    started = start_planned(draft, execution, planned, line, origin=execution.id)
-    draft.rounds.end(execution, [execution.line[position].round for position in reported], started)
+    line = execution.line
+    reported = [e.position for e in planned.effects if isinstance(e, PlannedReport)] if line else []
+    started = start_planned(
+        draft, execution, planned, line[: min(reported)] if reported else line, origin=execution.id
+    )
+    draft.rounds.end(execution, [line[position].round for position in reported], started)
     if planned.end is not None:
         _apply_end(draft, execution, planned.end)
 
@@ -236,9 +247,11 @@ def apply_decision(
 def apply_planned_effects(
     draft: Draft, execution: Execution, planned: PlannedDecision, handler_cancels: tuple[str, ...]
 ) -> None:
-    apply_effects(draft, planned.effects)
-    for victim in _cancelled(draft, execution, planned, handler_cancels):
-        draft.cancel(victim)
+    if planned.effects:
+        apply_effects(draft, planned.effects)
+    if handler_cancels or planned.cancel or planned.cancel_siblings:
+        for victim in _cancelled(draft, execution, planned, handler_cancels):
+            draft.cancel(victim)
     for round in planned.cancel_rounds:
         draft.cancel_round(round, execution)
 
@@ -252,9 +265,9 @@ def start_planned(
     origin: str,
 ) -> list[Execution]:
     """Movements hand `line` and what the decider faces on; a branch adds itself and faces nothing."""
-    round = f"{planned.opens}/{execution.id}"
-    faces = execution.faces
+    round, faces = "", execution.faces
     if planned.opens is not None:
+        round = f"{planned.opens}/{execution.id}"
         draft.rounds.open(round, planned.opens, sum(start.is_branch for start in planned.starts))
         faces = {**faces, planned.opens: round}
     started: list[Execution] = []

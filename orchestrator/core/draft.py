@@ -49,15 +49,42 @@ from orchestrator.errors import ChannelFull
 class Draft:
     """What one commit does to `run`, at time `at`."""
 
+    __slots__ = (
+        "_active_count",
+        "_attributes",
+        "_counters",
+        "_executions",
+        "_locks",
+        "_map_entries",
+        "_next_order",
+        "_next_seq",
+        "_queues",
+        "_waiters",
+        "at",
+        "changes",
+        "dirty_queues",
+        "flow",
+        "is_completing",
+        "is_open",
+        "released_locks",
+        "rounds",
+        "run",
+        "status",
+        "touched_waits",
+    )
+
     def __init__(self, flow: Flow, run: Run, at: datetime) -> None:
         self.flow = flow
         self.run = run
         self.at = at
         self.changes: list[c.Change] = []
         self.status = run.status
+        self.is_open = run.status is Status.RUNNING
         self.is_completing = run.is_completing
         self.dirty_queues: dict[QueueKey, None] = {}
         """Queues that got messages since the waits were last looked at."""
+        self.touched_waits: list[str] = []
+        """Executions whose waits were accepted, had timers fire or children end."""
         self.released_locks: dict[str, None] = {}
         self._locks: dict[str, str | None] = {}
         self._executions: dict[str, Execution | None] = {}
@@ -75,7 +102,7 @@ class Draft:
 
     def execution(self, execution_id: str) -> Execution | None:
         """The active execution of this id."""
-        if execution_id in self._executions:
+        if self._executions and execution_id in self._executions:
             return self._executions[execution_id]
         return self.run.executions.get(execution_id)
 
@@ -137,6 +164,7 @@ class Draft:
         )
         self._next_order += 1
         execution = self._put(change, accepted(execution, change))
+        self.touched_waits.append(execution.id)
         assert execution.wait is not None
         for key in wait_queues(execution.wait):
             self._waiters.setdefault(key, []).append(execution.id)
@@ -146,6 +174,7 @@ class Draft:
         self, execution: Execution, conditions: tuple[int, ...], due_at: datetime | None
     ) -> Execution:
         change = c.TimersFired(execution.id, conditions, due_at)
+        self.touched_waits.append(execution.id)
         return self._put(change, with_fired_timers(execution, change))
 
     def satisfy_wait(
@@ -182,6 +211,7 @@ class Draft:
     ) -> None:
         change = c.ChildReported(execution.id, condition, status, outputs, error)
         self._put(change, with_child(execution, change))
+        self.touched_waits.append(execution.id)
 
     def _abandon_children(self, execution: Execution) -> None:
         """The wait is over: children that it leaves running are stopped if it says so (rule 179)."""
@@ -276,6 +306,8 @@ class Draft:
         self._put(change, waiting_for_locks(execution, change))
 
     def _release_locks(self, execution_id: str) -> None:
+        if not self._locks and not self.run.locks:
+            return
         execution = self.execution(execution_id)
         for lock in execution.locks if execution else ():
             self._locks[lock] = None
@@ -412,9 +444,5 @@ class Draft:
             self.return_messages(execution)
             if execution.phase is Phase.WAITING:
                 self._abandon_children(execution)
-        self.status = status
+        self.status, self.is_open = status, False
         self.changes.append(c.RunClosed(status, self.at, error))
-
-    @property
-    def is_open(self) -> bool:
-        return self.status is Status.RUNNING

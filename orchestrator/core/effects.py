@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from orchestrator.core.draft import Draft
 from orchestrator.core.evaluation import checked, elements, evaluate, map_key
-from orchestrator.core.events import HandlerEffects, Message, Write
+from orchestrator.core.events import NO_EFFECTS, HandlerEffects, Message, Write
 from orchestrator.core.failing import expression_failed, invalid_result, undeclared_effect
 from orchestrator.core.frame import Frame
 from orchestrator.core.rounds import innermost
@@ -30,6 +30,8 @@ def apply_handler_effects(draft: Draft, handler: Handler | None, effects: Handle
 
     Raises MethodFails: the attempt fails.
     """
+    if effects is NO_EFFECTS and (handler is None or handler.may is None):
+        return
     check_may(handler.may if handler else None, effects)
     for write in effects.writes:
         draft.write(write.attribute, write.key, _write_value(draft.flow, write))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from orchestrator.core.failing import MethodFails, expression_failed
@@ -43,15 +43,19 @@ def checked(value: Json, type: Type, what: str) -> Json:
 
 def elements(
     for_each: Value | None, as_name: str, when: Expression | None, frame: Frame
-) -> Iterator[tuple[Frame, Json]]:
+) -> Iterable[tuple[Frame, Json]]:
     """A frame for each element whose `when` holds; without `for_each` the frame itself (element null).
 
     The list is evaluated first, then `when` for each element; where `when` is false nothing else is.
     """
     if for_each is None:
-        if holds(when, frame):
-            yield frame, None
-        return
+        return ((frame, None),) if holds(when, frame) else ()
+    return _each(for_each, as_name, when, frame)
+
+
+def _each(
+    for_each: Value, as_name: str, when: Expression | None, frame: Frame
+) -> Iterator[tuple[Frame, Json]]:
     for element in listed(for_each, frame):
         inner = frame.with_name(as_name, element)
         if holds(when, inner):

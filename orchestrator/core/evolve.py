@@ -157,16 +157,19 @@ def _begin_timeout_handler(run: Run, change: c.TimeoutHandlerBegun) -> None:
 
 
 def _end_step(run: Run, change: c.StepEnded) -> None:
-    _release_locks(run, change.execution_id)
-    execution = run.executions.pop(change.execution_id)
+    execution_id = change.execution_id
+    execution = run.executions.pop(execution_id)
+    for lock in execution.locks:
+        run.locks.pop(lock, None)
     for lock in execution.wanted_locks:
-        _discard(run.lock_waiters, lock, execution.id)
-    run.skips.pop(change.execution_id, None)
+        _discard(run.lock_waiters, lock, execution_id)
+    if run.skips:
+        run.skips.pop(execution_id, None)
     _unindex_wait(run, execution)
-    _discard(run.by_step, execution.step, execution.id)
-    _discard(run.by_origin, execution.origin, execution.id)
+    _discard(run.by_step, execution.step, execution_id)
+    _discard(run.by_origin, execution.origin, execution_id)
     for place in execution.line:
-        _discard(run.by_round, place.round, execution.id)
+        _discard(run.by_round, place.round, execution_id)
 
 
 def _queue_message(run: Run, change: c.MessageQueued) -> None:

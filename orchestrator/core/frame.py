@@ -23,10 +23,13 @@ from orchestrator.definition.model import (
 class Frame(Mapping[str, Any]):
     """The scope of the expressions of one decision, wait or RPC, on the run as the draft has it now."""
 
-    def __init__(self, draft: Draft, execution: Execution, names: Mapping[str, Json] | None = None) -> None:
+    __slots__ = ("_draft", "_execution", "_names")
+
+    def __init__(self, draft: Draft, execution: Execution, names: dict[str, Any] | None = None) -> None:
+        """`names`: becomes its own."""
         self._draft = draft
         self._execution = execution
-        self._names: dict[str, Any] = dict(names or {})
+        self._names: dict[str, Any] = {} if names is None else names
 
     def with_name(self, name: str, value: Json) -> Frame:
         """The same scope with one name more, such as the `as` name of a `for_each`."""

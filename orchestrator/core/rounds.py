@@ -59,6 +59,8 @@ class DraftRound:
 class DraftRounds:
     """The ledger of rounds of one draft; `flush` records what the commit made of the counters."""
 
+    __slots__ = ("_changes", "_flow", "_run", "_touched", "dirty")
+
     def __init__(self, flow: Flow, run: Run, changes: list[c.Change]) -> None:
         self._flow = flow
         self._run = run

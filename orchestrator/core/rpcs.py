@@ -94,7 +94,7 @@ def _decide(draft: Draft, rpc: Rpc, event: RpcCalled) -> tuple[Json, int | None]
     frame = Frame(draft, caller, {rpc.result.name: result})
     if not rpc.decisions:
         return _output(rpc, None, result, frame), None
-    position, decision = choose(rpc, f"RPC {rpc.name}", event.choice, frame)
+    position, decision = choose(rpc, "RPC", event.choice, frame)
     if decision.reject is not None:
         raise Rejected(str(evaluate(decision.reject, frame)), name=rpc.name)
     planned = evaluate_decision(draft, caller, frame, position, decision, lambda _: False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 
-from orchestrator.core import changes as c
 from orchestrator.core.draft import Draft
 from orchestrator.core.state import Execution, Phase, QueueKey
 from orchestrator.core.waits import find_win
@@ -14,8 +13,15 @@ from orchestrator.definition.model import Delivery
 EnterExecute = Callable[[Draft, Execution], None]
 
 
+def settle_waits(draft: Draft, enter_execute: EnterExecute) -> None:
+    if draft.touched_waits or draft.dirty_queues or draft.rounds.dirty:
+        Settling(draft, enter_execute).run()
+
+
 class Settling:
     """Looks only at waits that the commit touched: accepted, fired, or on a queue with new messages."""
+
+    __slots__ = ("_candidates", "_cursors", "_draft", "_enter_execute", "_pushed_count", "_touched_queues")
 
     def __init__(self, draft: Draft, enter_execute: EnterExecute) -> None:
         self._draft = draft
@@ -27,9 +33,8 @@ class Settling:
         self._touched_queues: dict[QueueKey, None] = {}
 
     def run(self) -> None:
-        for change in self._draft.changes:
-            if isinstance(change, c.WaitAccepted | c.TimersFired | c.ChildReported):
-                self._add(self._draft.execution(change.execution_id), None)
+        for execution_id in self._draft.touched_waits:
+            self._add(self._draft.execution(execution_id), None)
         self._look_at_queues()
         while self._candidates and self._draft.is_open:
             _, execution_id, _, key = heapq.heappop(self._candidates)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
 from typing import TypeAlias
 
 from msgspec import Struct, field
@@ -159,6 +158,15 @@ _SHORT = {
 """Stored once or twice for every step."""
 
 
+class _ExecutionId:
+    """Made when it is first asked for; `functools.cached_property` would take a lock each time."""
+
+    def __get__(self, execution: Execution, owner: object = None) -> str:
+        made = f"{execution.step}-{execution.number}"
+        execution.__dict__["id"] = made
+        return made
+
+
 class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=_SHORT, dict=True):
     """One execution of a step (`Charge-2`)."""
 
@@ -194,9 +202,7 @@ class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=_S
     options_path: tuple[str | int, ...] | None = None
     """Where in the definition the movement or route stands whose `options` this execution runs under."""
 
-    @cached_property
-    def id(self) -> str:
-        return f"{self.step}-{self.number}"
+    id = _ExecutionId()
 
 
 class Output(Struct, frozen=True):

@@ -48,7 +48,7 @@ from orchestrator.core.progress import recovered
 from orchestrator.core.publishing import publish_from_client
 from orchestrator.core.retry import next_attempt_at
 from orchestrator.core.rpcs import call_rpc
-from orchestrator.core.settling import Settling
+from orchestrator.core.settling import settle_waits
 from orchestrator.core.starting import start_run, start_step
 from orchestrator.core.state import Execution, Heartbeat, Phase, Run, RunError, Status
 from orchestrator.core.steering import apply_remembered_skips, hasten_retry, skip_deadline, skip_timer
@@ -85,11 +85,13 @@ def decide(flow: Flow, run: Run, event: Event, *, settles: bool = True) -> list[
 
 def _settle(draft: Draft) -> None:
     """Every wait that holds now ends; then the run completes if that was asked for and nothing is active."""
-    Settling(draft, _enter_execute).run()
-    if draft.is_open:
+    settle_waits(draft, _enter_execute)
+    if not draft.is_open:
+        return
+    if draft.released_locks:
         grant_released_locks(draft)
-        draft.rounds.flush()
-    if draft.is_open and draft.is_completing and draft.active_count == 0:
+    draft.rounds.flush()
+    if draft.is_completing and draft.active_count == 0:
         draft.close(Status.COMPLETED)
 
 
@@ -147,15 +149,16 @@ def _succeed(draft: Draft, event: ExecuteSucceeded) -> None:
         return
     step = step_of(draft.flow, execution)
     result = _checked_result(step, event.result)
+    effects = event.effects
 
     def is_empty(channel: str) -> bool:
         """Before this decision's and its handler's publishes."""
         return Draft(draft.flow, draft.run, draft.at).channel_size(channel) == 0
 
-    apply_handler_effects(draft, step.execute, event.effects)
-    for record in event.effects.records:
+    apply_handler_effects(draft, step.execute, effects)
+    for record in effects.records:
         draft.record(execution, record)
-    _take_decision(draft, execution, result, event.choice, is_empty, event.effects.cancels)
+    _take_decision(draft, step, execution, result, event.choice, is_empty, effects.cancels)
 
 
 def _checked_result(step: Step, result: Json) -> Json:
@@ -255,13 +258,14 @@ def _enter_execute(draft: Draft, execution: Execution) -> None:
     if step.execute is not None:
         return
     try:
-        _take_decision(draft, execution, None, None, lambda channel: draft.channel_size(channel) == 0, ())
+        _take_decision(draft, step, execution, None, None, lambda name: draft.channel_size(name) == 0, ())
     except MethodFails as fails:
         _fail_method(draft, execution, fails.failure)
 
 
 def _take_decision(
     draft: Draft,
+    step: Step,
     execution: Execution,
     result: Json,
     choice: str | None,
@@ -269,7 +273,6 @@ def _take_decision(
     cancels: tuple[str, ...],
 ) -> None:
     """`is_empty`: whether a channel is, for `force_complete_if_channels_empty`."""
-    step = step_of(draft.flow, execution)
     planned = plan_decision(draft, step, execution, result, choice, is_empty)
     apply_decision(draft, execution, planned, cancels)
 

@@ -68,8 +68,8 @@ class Batch:
         """Runs that changed."""
         self.placed: dict[tuple[int, str], Task] = {}
         """Work that this process leases to itself, by run and execution."""
-        self.ended: list[Task] = []
-        """Tasks whose reports are part of it."""
+        self.ended: dict[Task, None] = {}
+        """Tasks whose reports are part of it, in order."""
         self.receipts: list[tuple[Receipt, Any]] = []
         self.refused: list[tuple[Receipt, BaseException]] = []
         self.next_due_at: datetime | None = None
@@ -122,21 +122,28 @@ class Batch:
         self.event_count += 1
         self.applied.append(Applied(entry, event, changes))
         for change in changes:
-            if isinstance(change, c.StepQueued):
-                self._pending.append((entry, change.execution.id))
-            elif isinstance(change, _MAKES_WORK):
-                self._pending.append((entry, change.execution_id))
-            elif isinstance(change, _LETTERS):
-                self._letters.append((entry, change))
-            elif isinstance(change, c.RunRestored):
-                self._forget_placed(entry)
-                self._pending.extend((entry, execution_id) for execution_id in entry.run.executions)
-            elif isinstance(change, c.DefinitionChanged):
-                self._pending.extend((entry, execution_id) for execution_id in change.moved.values())
+            follow = _FOLLOW.get(type(change))
+            if follow is not None:
+                follow(self, entry, change)
 
-    def _forget_placed(self, entry: Entry) -> None:
+    # --- What a change makes to be done ---
+
+    def _follow_queued(self, entry: Entry, change: c.StepQueued) -> None:
+        self._pending.append((entry, change.execution.id))
+
+    def _follow_work(self, entry: Entry, change: Any) -> None:
+        self._pending.append((entry, change.execution_id))
+
+    def _follow_letter(self, entry: Entry, change: Letter) -> None:
+        self._letters.append((entry, change))
+
+    def _follow_restored(self, entry: Entry, _: c.RunRestored) -> None:
         for key in [key for key in self.placed if key[0] == entry.number]:
             del self.placed[key]
+        self._pending.extend((entry, execution_id) for execution_id in entry.run.executions)
+
+    def _follow_redefined(self, entry: Entry, change: c.DefinitionChanged) -> None:
+        self._pending.extend((entry, execution_id) for execution_id in change.moved.values())
 
     def supersede(self, transaction: Transaction, entry: Entry) -> None:
         """Another run of the flow id is now the latest."""
@@ -231,17 +238,22 @@ class Batch:
         return task.worker
 
 
-_LETTERS = (c.ChildRequested, c.ChildAbandoned, c.RunClosed)
-_MAKES_WORK = (
-    c.WaitAccepted,
-    c.WaitSatisfied,
-    c.WaitSkipped,
-    c.TimersFired,
-    c.AttemptFailed,
-    c.LocksTaken,
-    c.RetryDue,
-    c.TimeoutHandlerBegun,
-)
+_FOLLOW: dict[type, Callable[[Batch, Entry, Any], None]] = {
+    c.StepQueued: Batch._follow_queued,
+    c.WaitAccepted: Batch._follow_work,
+    c.WaitSatisfied: Batch._follow_work,
+    c.WaitSkipped: Batch._follow_work,
+    c.TimersFired: Batch._follow_work,
+    c.AttemptFailed: Batch._follow_work,
+    c.LocksTaken: Batch._follow_work,
+    c.RetryDue: Batch._follow_work,
+    c.TimeoutHandlerBegun: Batch._follow_work,
+    c.ChildRequested: Batch._follow_letter,
+    c.ChildAbandoned: Batch._follow_letter,
+    c.RunClosed: Batch._follow_letter,
+    c.RunRestored: Batch._follow_restored,
+    c.DefinitionChanged: Batch._follow_redefined,
+}
 
 
 def _event_of(kind: TaskKind, execution: Execution, at: datetime) -> Event:

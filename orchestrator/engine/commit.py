@@ -267,7 +267,7 @@ class Committer:
         if isinstance(leased, Beat):
             batch.apply(entry, heartbeaten(task, leased.value, batch.now))
             return
-        batch.ended.append(task)
+        batch.ended[task] = None
         if isinstance(leased, Performance):
             is_applied = perform(transaction, batch, entry, task, leased.services)
             self._stay_alive(transaction)

@@ -26,8 +26,9 @@ class Runs:
     def by_number(self, transaction: Transaction, number: int) -> Entry | None:
         entry = self.cache.get(number)
         if entry is not None:
-            if entry.epoch != transaction.epoch:
-                self.refresh(transaction, [entry])
+            if entry.epoch == transaction.epoch:
+                return entry
+            self.refresh(transaction, [entry])
             return self.cache.get(number)
         head = transaction.find_run(number)
         if head is None:

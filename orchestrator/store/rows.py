@@ -12,49 +12,21 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from orchestrator.core import changes as c
 from orchestrator.core.codec import encode, encode_event, encode_execution
-from orchestrator.core.events import Event, Watcher
+from orchestrator.core.events import Event
 from orchestrator.core.migration.event import RunMigrated
 from orchestrator.core.state import Execution, Run, Status
 from orchestrator.core.travel import REAPPLIED, TimeTravelled
 from orchestrator.definition.model import Flow, Json
 from orchestrator.store.bodies import Indexed
+from orchestrator.store.run_state import state_of
 from orchestrator.store.times import to_micros
 
 encode_json: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 Place = Callable[[int, Execution], int | None]
 """(run, execution that is to be written) -> the worker that it is leased to at once, or None."""
-
-
-class RunState(Struct, array_like=True, omit_defaults=True):
-    """What a run's row keeps of it besides columns."""
-
-    next_seq: int = 1
-    next_order: int = 1
-    is_completing: bool = False
-    counters: dict[str, int] = {}
-    dropped_count: dict[str, int] = {}
-    answers: dict[str, Json] = {}
-    watchers: list[Watcher] = []
-    skips: dict[str, tuple[str | int | None, ...]] = {}
-    config: dict[str, Json] = {}
-
-
-def state_of(run: Run) -> RunState:
-    return RunState(
-        run.next_seq,
-        run.next_order,
-        run.is_completing,
-        run.counters,
-        run.dropped_count,
-        run.answers,
-        run.watchers,
-        run.skips,
-        run.config,
-    )
 
 
 @dataclass(slots=True)
@@ -246,10 +218,14 @@ class RunRows:
         elif self._are_holdings_rewritten and not self.is_new:
             self._rewrite_holdings(writes)
         self._write_steps(writes, place)
-        self._write_messages(writes)
-        self._write_attributes(writes)
-        self._write_outputs(writes)
-        self._write_rounds(writes)
+        if self._messages:
+            self._write_messages(writes)
+        if self._attributes or self._cleared:
+            self._write_attributes(writes)
+        if self._new_outputs_count or self.has_closed:
+            self._write_outputs(writes)
+        if self._rounds or self._new_reports or self.has_closed:
+            self._write_rounds(writes)
 
     def project(self, writes: Writes, synced: frozenset[str]) -> None:
         """Synced attributes that were written; all of a new run, and after a time travel or a migration."""
@@ -312,7 +288,7 @@ class RunRows:
 
     def _write_steps(self, writes: Writes, place: Place) -> None:
         number, executions = self.number, self._run.executions
-        if not self._is_restored and not self.has_closed:
+        if self._moved and not self._is_restored and not self.has_closed:
             writes.delete_step.extend((number, old_id) for old_id in self._moved)
         if self.has_closed:
             if not self.is_new:

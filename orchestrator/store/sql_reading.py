@@ -25,7 +25,7 @@ from orchestrator.store.contract import (
     StoredRun,
     WorkerRow,
 )
-from orchestrator.store.rows import RunState
+from orchestrator.store.run_state import RunState
 from orchestrator.store.sql import COLUMNS, RUN_TABLES
 from orchestrator.store.times import from_micros, to_micros
 

@@ -10,7 +10,8 @@ from orchestrator.core.events import RunStarted
 from orchestrator.core.evolve import evolve
 from orchestrator.core.state import Execution, Phase, QueuedMessage, Run
 from orchestrator.definition.model import Flow
-from orchestrator.store.rows import _NOTE, RunRows, RunState, Writes, history_row
+from orchestrator.store.rows import _NOTE, RunRows, Writes, history_row
+from orchestrator.store.run_state import RunState
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 FLOW = Flow(name="F")
