@@ -28,6 +28,13 @@ class Held(NamedTuple):
     most: int
 
 
+class HeldByOne(NamedTuple):
+    least: int
+    most: int
+    returned: int
+    """For certain, or given back as if it had come with it."""
+
+
 class Analysis:
     """One definition and its states."""
 
@@ -174,13 +181,30 @@ class Analysis:
 
     def held(self, state: State, section: Section) -> Held:
         """Tokens that executions hold: what their wait took, and what they came with."""
+        weights = self._held_by(section)
         least = most = 0
-        for place, count in self.active(state):
-            # Another condition than the token's may have ended the wait.
-            taken = place.taken.get((section.channel, None), 0) if place.is_executing else 0
-            least += count * (taken + section.least_on_entry.get(place.step, 0))
-            most += count * (taken + section.held_on_entry.get(place.step, 0))
+        for number, count in state.marking:
+            of_one = weights[number]
+            least += count * of_one.least
+            most += count * of_one.most
         return Held(least, most)
+
+    def inside(self, state: State, section: Section) -> int:
+        """Tokens held for certain, and those that a step gives back as if it had come with one."""
+        weights = self._held_by(section)
+        return sum(count * weights[number].returned for number, count in state.marking)
+
+    def _held_by(self, section: Section) -> list[HeldByOne]:
+        """By one execution, place by place."""
+        found = self._weights.get(section.channel)
+        if found is None:
+            found = self._weights[section.channel] = [_held_at(place, section) for place in self.places]
+        return found
+
+    @cached_property
+    def _weights(self) -> dict[str, list[HeldByOne]]:
+        """By the channel of a section."""
+        return {}
 
     def _is_expanded(self, number: int) -> bool:
         return self.graph.is_complete or bool(self.graph.edges[number]) or number < self._first_unexpanded
@@ -255,6 +279,15 @@ def _way(parents: dict[int, tuple[int, Outcome]], state: int, start: int) -> lis
         found.append(parents[state])
         state = parents[state][0]
     return found[::-1]
+
+
+def _held_at(place: Place, section: Section) -> HeldByOne:
+    # Another condition than the token's may have ended the wait.
+    taken = place.taken.get((section.channel, None), 0) if place.is_executing else 0
+    sure, possible = section.least_on_entry.get(place.step), section.held_on_entry.get(place.step, 0)
+    returns = sure is None and any(release.step == place.step for release in section.releases)
+    least = taken + (sure or 0)
+    return HeldByOne(least, taken + possible, least + (possible if returns else 0))
 
 
 def _published(rpc: Rpc) -> Iterator[str]:

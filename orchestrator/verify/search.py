@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from orchestrator.core.state import Status
 from orchestrator.verify.report import Guess
 from orchestrator.verify.state import Outcome, State
 from orchestrator.verify.transitions import Transitions
@@ -72,7 +73,7 @@ def explore(
             graph.is_complete = False
             break
         state = graph.states[position]
-        if state.is_running and not _is_pumped(graph, position):
+        if state.status is Status.RUNNING and not _is_pumped(graph, position):
             edges = graph.edges[position]
             for outcome in transitions.outcomes(state):
                 if outcome.depth > depth:
@@ -113,8 +114,11 @@ def first_growth(graph: Graph, number: int) -> tuple[int, int]:
 
 
 def _is_crowded(state: State, transitions: Transitions) -> bool:
-    limit = max(transitions.sizes) + _CROWD
-    return any(count > limit for _, count in state.queues) or sum(count for _, count in state.marking) > limit
+    limit = transitions.largest + _CROWD
+    crowd = 0
+    for _, count in state.marking:
+        crowd += count
+    return crowd > limit or any(count > limit for _, count in state.queues)
 
 
 def _ancestors(graph: Graph, number: int) -> Iterator[int]:

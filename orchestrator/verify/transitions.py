@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from orchestrator.core.rounds import DraftRound
 from orchestrator.core.state import BranchReport, Phase, Round, Status, Wait
@@ -26,12 +27,20 @@ from orchestrator.verify.surroundings import Surroundings, key_of
 _CHILD_ENDS = (Status.COMPLETED, Status.FAILED)
 
 
+class _Awaited(NamedTuple):
+    """What the wait of a place takes from, and its conditions that are children under way."""
+
+    queues: frozenset[int]
+    children: tuple[int, ...]
+
+
 class Transitions:
     """The states of one definition and the ways between them, for some sizes of fan-out."""
 
     def __init__(self, flow: Flow, fan_out: Iterable[int], external: dict[str, tuple[int, int]]) -> None:
         self.flow = flow
         self.sizes = tuple(fan_out)
+        self.largest = max(self.sizes, default=0)
         self.sources: tuple[Source, ...] = sources_of(flow, external)
         relevance = Relevance(flow)
         self._surroundings = Surroundings(flow, relevance)
@@ -39,7 +48,8 @@ class Transitions:
         self._prober = Prober(flow, relevance, places)
         self._decider = Decider(flow, self.sizes, relevance, self._prober)
         self._memory: dict[Hashable, tuple[Outcome, ...]] = {}
-        self._queues_awaited: dict[int, frozenset[int]] = {}
+        self._awaited_at: dict[int, _Awaited] = {}
+        """By place."""
         self._transient = frozenset(
             name for name, channel in flow.channels.items() if channel.delivery is Delivery.TRANSIENT
         )
@@ -78,8 +88,10 @@ class Transitions:
         for number, _ in state.marking:
             place = self.places[number]
             if place.phase is Phase.WAITING:
-                yield from self._satisfactions(state, number, place)
-                yield from self._child_ends(state, number, place)
+                awaited = self._awaited(number, place)
+                yield from self._satisfactions(state, number, place, awaited.queues)
+                if awaited.children:
+                    yield from self._child_ends(state, number, place, awaited.children)
             else:
                 yield from self._calls(state, number, place)
         if not state.marking and state.is_completing:
@@ -128,10 +140,11 @@ class Transitions:
 
     # --- Waits ----------------------------------------------------------------------------------------------
 
-    def _satisfactions(self, state: State, number: int, place: Place) -> tuple[Outcome, ...]:
+    def _satisfactions(
+        self, state: State, number: int, place: Place, queues: frozenset[int]
+    ) -> tuple[Outcome, ...]:
         assert place.wait is not None
-        awaited = self._awaited(number, place.wait)
-        sizes = tuple(entry for entry in state.queues if entry[0] in awaited)
+        sizes = tuple([entry for entry in state.queues if entry[0] in queues])
         key = ("satisfied", number, sizes, state.rounds if place.faces else ())
         found = self._memory.get(key)
         if found is None:
@@ -141,12 +154,19 @@ class Transitions:
             )
         return found
 
-    def _awaited(self, number: int, wait: Wait) -> frozenset[int]:
-        """Queues that the waits of a place take from."""
-        found = self._queues_awaited.get(number)
+    def _awaited(self, number: int, place: Place) -> _Awaited:
+        found = self._awaited_at.get(number)
         if found is None:
-            keys = [(each.channel, each.key) for each in wait.conditions if each.channel is not None]
-            found = self._queues_awaited[number] = frozenset(map(self._prober.queue_number, keys))
+            assert place.wait is not None
+            conditions = place.wait.conditions
+            keys = [(each.channel, each.key) for each in conditions if each.channel is not None]
+            running = (
+                index
+                for index, each in enumerate(conditions)
+                if each.child is not None and each.child.status == Status.RUNNING
+            )
+            found = _Awaited(frozenset(map(self._prober.queue_number, keys)), tuple(running))
+            self._awaited_at[number] = found
         return found
 
     def _wins(self, state: State, wait: Wait) -> Iterator[Win]:
@@ -190,12 +210,14 @@ class Transitions:
         paths = (declared.path for declared in wait_for.conditions if declared.id in ids)
         return next(paths, wait_for.path)
 
-    def _child_ends(self, state: State, number: int, place: Place) -> Iterator[Outcome]:
+    def _child_ends(
+        self, state: State, number: int, place: Place, children: tuple[int, ...]
+    ) -> Iterator[Outcome]:
         assert place.wait is not None
-        for index, condition in enumerate(place.wait.conditions):
+        for index in children:
+            condition = place.wait.conditions[index]
             child = condition.child
-            if child is None or child.status != Status.RUNNING:
-                continue
+            assert child is not None
             key = ("child", number, index, state.rounds if place.faces else ())
             if key not in self._memory:
                 path = self._condition_path(place, (condition.id,))

@@ -65,7 +65,7 @@ def check_exclusion(analysis: Analysis) -> Iterator[PropertyReport]:
                 yield kept(analysis, "mutual_exclusion", "VER006", message)
             continue
         trace = counterexample(analysis.graph, crowded, blamed=section.members)
-        held = _inside(analysis, section, analysis.graph.states[crowded])
+        held = analysis.inside(analysis.graph.states[crowded], section)
         yield violated(
             "mutual_exclusion",
             "VER006",
@@ -104,15 +104,7 @@ def check_cancelled_holder(analysis: Analysis) -> Iterator[PropertyReport]:
 
 def _find_crowd(analysis: Analysis, section: Section) -> int | None:
     """The first state with more holders than tokens."""
-    return next((n for n, s in analysis.running() if _inside(analysis, section, s) > section.capacity), None)
-
-
-def _inside(analysis: Analysis, section: Section, state: State) -> int:
-    """Tokens held for certain, and those that a step gives back as if it had come with one."""
-    returning = {place.step for place in section.releases} - set(section.least_on_entry)
-    unsure = {step: count for step, count in section.held_on_entry.items() if step in returning}
-    came = sum(count * unsure.get(place.step, 0) for place, count in analysis.active(state))
-    return analysis.held(state, section).least + came
+    return next((n for n, s in analysis.running() if analysis.inside(s, section) > section.capacity), None)
 
 
 class _Imbalance(NamedTuple):
