@@ -146,6 +146,40 @@ steps:
     )
 
 
+def ticket() -> Flow:
+    """Three steps and an attribute that runs are searched by."""
+    return flow_of(
+        """
+flow: BenchTicket
+handlers: tests.benchmarks.flows
+attributes:
+  customer: {type: string, index: keyword}
+start: Open
+steps:
+  Open: {execute: step, go_to: Work}
+  Work: {execute: step, go_to: Close}
+  Close: {execute: step, graceful_complete: null}
+"""
+    )
+
+
+def parked() -> Flow:
+    """Waits for a message, and has got one that it does not wait for."""
+    return flow_of(
+        """
+flow: BenchParked
+handlers: tests.benchmarks.flows
+channels:
+  go: {type: integer, external: true}
+  later: {type: integer, external: true}
+start: Wait
+steps:
+  Wait: {wait_for: {until: {channel: go}}, go_to: Later}
+  Later: {wait_for: {until: {channel: later}}, graceful_complete: null}
+"""
+    )
+
+
 def message() -> Flow:
     """Waits for one message from outside."""
     return flow_of(
