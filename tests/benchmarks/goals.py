@@ -87,6 +87,7 @@ ROWS = (
     Row("W2x-pg", "10,000", "branches_s", "branches/s", (_least(12_000),)),
     *_latency("W3", "message to handler, in one process", 1, 4),
     *_latency("W3p", "across processes", 2, 6),
+    Row("W3-pg", "in one process", "p50_ms", "ms, p50", (), is_time=True),
     *_latency("W3p-pg", "across processes", 3, 8),
     *_parked("W4", 6_000, 4_500),
     *_parked("W4-pg", 3_500, 2_200),

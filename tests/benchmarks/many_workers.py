@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
@@ -36,16 +37,18 @@ def _many_workers(path: str, run_count: int, worker_count: int) -> Line:
     for receipt in [client.start_soon(flow, f"r{number}", number) for number in range(run_count)]:
         engine.committer.lead()
         receipt.result()
-    workers = [_open(path) for _ in range(worker_count)]
-    for worker in workers:
-        _demand(_told(worker), "ready")
-    started = time.perf_counter()
-    for worker in workers:
-        _tell(worker, "begin")
-    while _running_count(engine):
-        time.sleep(_LOOK_EVERY)
-    seconds = time.perf_counter() - started
-    calls = [_end(worker) for worker in workers]
+    with ExitStack() as stack:
+        workers = [stack.enter_context(_open(path)) for _ in range(worker_count)]
+        stack.callback(_kill, workers)  # those that a failure here leaves behind
+        for worker in workers:
+            _demand(_told(worker), "ready")
+        started = time.perf_counter()
+        for worker in workers:
+            _tell(worker, "begin")
+        while _running_count(engine):
+            time.sleep(_LOOK_EVERY)
+        seconds = time.perf_counter() - started
+        calls = [_end(worker) for worker in workers]
     _check(client, run_count, calls)
     engine.close()
     return {"steps_s": round(_STEP_COUNT * run_count / seconds, 1), "calls": calls}
@@ -71,6 +74,11 @@ def _running_count(engine: Engine) -> int:
 def _open(path: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.benchmarks.many_workers", path]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _kill(workers: list[subprocess.Popen[str]]) -> None:
+    for worker in workers:
+        worker.kill()
 
 
 def _tell(worker: subprocess.Popen[str], word: str) -> None:

@@ -21,7 +21,7 @@ from tests.benchmarks.counting import Closings
 from tests.benchmarks.measure import Line, cpu_of_tree, resident_kilobytes
 
 _CLIENT_COUNT = 8
-_IDLE_SECONDS = 4.0
+_IDLE_SECONDS, _SETTLE_SECONDS = 4.0, 1.0
 
 
 def parked(path: str, run_count: int) -> Line:
@@ -91,7 +91,7 @@ def _resident() -> int:
 
 def _idle(path: str) -> float:
     """Cores that this process and the database server use while nothing happens."""
-    time.sleep(1.0)  # the last commits' clean-up
+    time.sleep(_SETTLE_SECONDS)
     server = _server(path)
     before, started = _used(server), time.perf_counter()
     time.sleep(_IDLE_SECONDS)
