@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, MutableMapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from orchestrator.binding.attributes import Attributes
 from orchestrator.binding.channels import Channels, find_channel, message_to
@@ -31,18 +32,17 @@ def _ignore(value: Json) -> None:
     """Called without an engine: nothing waits for a sign of life."""
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
+class Services(Struct, frozen=True):
     """What the caller of handlers lends to one call."""
 
     client: Any = None
     """`ctx.client`; what is done through it is not part of the commit."""
-    is_cancelled: Callable[[], bool] = field(default=_never, repr=False)
-    heartbeat: Callable[[Json], None] = field(default=_ignore, repr=False)
+    is_cancelled: Callable[[], bool] = _never
+    heartbeat: Callable[[Json], None] = _ignore
     """Keeps a checkpoint."""
     connection: Any = None
     """Of the commit that the call is part of (`transactional: true`)."""
-    open_client: Callable[[], Any] | None = field(default=None, repr=False)
+    open_client: Callable[[], Any] | None = None
     """Gives `ctx.client` to those who ask for it, where opening one takes time."""
 
 

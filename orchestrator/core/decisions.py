@@ -121,9 +121,15 @@ class _Planner:
         self._is_empty = is_empty
 
     def plan(self, position: int, decision: Decision) -> PlannedDecision:
-        effects = self._effects(decision)
-        rounds = self._cancelled_rounds(decision)
+        effects = self._effects(decision) if decision.effects else []
+        rounds = () if decision.cancel_round is None else self._cancelled_rounds(decision.cancel_round)
         outcome = decision.outcome
+        if isinstance(outcome, GoTo):
+            starts = self._moved(outcome.movement, is_branch=False)
+            end = None if starts else self._end(outcome)
+            return PlannedDecision(
+                position, effects, decision.cancel, decision.cancel_siblings, rounds, starts, end
+            )
         fallback = self._fallback(outcome)
         starts = [] if fallback is not None else self._starts(outcome)
         if isinstance(outcome, GoToMany) and not starts and fallback is None:
@@ -152,15 +158,10 @@ class _Planner:
         )
 
     def _effects(self, decision: Decision) -> list[PlannedEffect]:
-        if not decision.effects:
-            return []
         return plan_effects(self._draft, self._execution, decision.effects, self._frame)
 
-    def _cancelled_rounds(self, decision: Decision) -> tuple[str, ...]:
+    def _cancelled_rounds(self, join: str) -> tuple[str, ...]:
         """The round faced, else the innermost one that the decider is in."""
-        join = decision.cancel_round
-        if join is None:
-            return ()
         faced = self._execution.faces.get(join)
         position = innermost(self._execution.line, join)
         if faced is None and position is None:
@@ -176,8 +177,6 @@ class _Planner:
         return None
 
     def _starts(self, outcome: Outcome | None) -> list[PlannedStart]:
-        if isinstance(outcome, GoTo):
-            return self._moved(outcome.movement, is_branch=False)
         if not isinstance(outcome, GoToMany):
             return []
         starts = []
@@ -239,7 +238,8 @@ def apply_decision(
     started = start_planned(
         draft, execution, planned, line[: min(reported)] if reported else line, origin=execution.id
     )
-    draft.rounds.end(execution, [line[position].round for position in reported], started)
+    if line or execution.faces:
+        draft.rounds.end(execution, [line[position].round for position in reported], started)
     if planned.end is not None:
         _apply_end(draft, execution, planned.end)
 

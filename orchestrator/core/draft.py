@@ -145,7 +145,8 @@ class Draft:
         self._executions[execution.id] = execution
         self._active_count += 1
         self.changes.append(c.StepQueued(execution))
-        self.rounds.begin(execution)
+        if execution.line or execution.faces:
+            self.rounds.begin(execution)
 
     def next_number(self, step: str) -> int:
         return self._counters.get(step, self.run.counters.get(step, 0)) + 1
@@ -258,9 +259,11 @@ class Draft:
         otherwise_count: int = 0,
     ) -> None:
         """The caller tells `rounds.end` what it reported and started."""
-        self.changes.append(c.StepEnded(execution.id, how, failure, decision, otherwise_count))
-        self._release_locks(execution.id)
-        self._executions[execution.id] = None
+        execution_id = execution.id
+        self.changes.append(c.StepEnded(execution_id, how, failure, decision, otherwise_count))
+        if self._locks or self.run.locks:
+            self._release_locks(execution_id)
+        self._executions[execution_id] = None
         self._active_count -= 1
 
     def cancel(self, execution: Execution) -> None:
@@ -280,7 +283,7 @@ class Draft:
 
     def _put(self, change: c.Change, execution: Execution) -> Execution:
         self.changes.append(change)
-        if not execution.locks:
+        if not execution.locks and (self._locks or self.run.locks):
             self._release_locks(execution.id)
         self._executions[execution.id] = execution
         return execution
@@ -306,8 +309,6 @@ class Draft:
         self._put(change, waiting_for_locks(execution, change))
 
     def _release_locks(self, execution_id: str) -> None:
-        if not self._locks and not self.run.locks:
-            return
         execution = self.execution(execution_id)
         for lock in execution.locks if execution else ():
             self._locks[lock] = None

@@ -95,8 +95,6 @@ class DraftRounds:
 
     def begin(self, execution: Execution) -> None:
         """A new execution is inside the rounds of its line and faces others."""
-        if not execution.line and not execution.faces:
-            return
         for round in _rounds(execution):
             self._touch(round).members += 1
         for round in self.counted(execution):

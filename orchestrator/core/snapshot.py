@@ -12,7 +12,7 @@ from orchestrator.core.frame import Frame, wait_results
 from orchestrator.core.rpcs import caller_of
 from orchestrator.core.state import Execution, Heartbeat, Phase, QueueKey, RecoveredFailure, Run
 from orchestrator.core.tasks import method_options, step_of
-from orchestrator.definition.model import Flow, Json, Load, Rpc
+from orchestrator.definition.model import Flow, Handler, Json, Load, Rpc
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
@@ -50,9 +50,16 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     now: datetime
 
 
-def take_snapshot(flow: Flow, run: Run, execution: Execution, now: datetime) -> Snapshot:
-    """Costs in proportion to the plain attributes, the channels and what `loads` asks for."""
-    return _take(flow, run, execution, method_options(flow, execution).loads, _wait(flow, execution), now)
+def take_snapshot(
+    flow: Flow, run: Run, execution: Execution, now: datetime, options: Handler | None = None
+) -> Snapshot:
+    """Costs in proportion to the plain attributes, the channels and what `loads` asks for.
+
+    `options`: of its method, if they are known.
+    """
+    loads = (options or method_options(flow, execution)).loads
+    wait = {} if execution.wait is None and execution.phase is not Phase.EXECUTE else _wait(flow, execution)
+    return _take(flow, run, execution, loads, wait, now)
 
 
 def take_rpc_snapshot(flow: Flow, run: Run, rpc: Rpc, input: Json, now: datetime) -> Snapshot:
@@ -64,8 +71,16 @@ def take_rpc_snapshot(flow: Flow, run: Run, rpc: Rpc, input: Json, now: datetime
 def _take(
     flow: Flow, run: Run, execution: Execution, loads: tuple[Load, ...], wait: dict[str, Json], now: datetime
 ) -> Snapshot:
-    draft = Draft(flow, run, now)
-    maps, partly = _load_maps(draft, execution, loads)
+    maps: dict[str, dict[str, Json]] = {}
+    partly: frozenset[str] = frozenset()
+    sizes: dict[str, int] = {}
+    map_sizes: dict[str, dict[str, int]] = {}
+    messages: dict[QueueKey, list[Json]] = {}
+    if loads or flow.channels:
+        draft = Draft(flow, run, now)
+        maps, partly = _load_maps(draft, execution, loads)
+        sizes, map_sizes = _channel_sizes(draft)
+        messages = _load_messages(draft, execution, loads)
     return Snapshot(
         flow=flow,
         flow_id=run.flow_id,
@@ -82,13 +97,9 @@ def _take(
         attributes=dict(run.attributes) if run.attributes else {},
         attribute_maps=maps,
         partly_loaded=partly,
-        channel_sizes={name: draft.channel_size(name) for name in flow.channels},
-        map_channel_sizes={
-            name: {key: draft.queue_size((name, key)) for key in draft.queue_keys(name)}
-            for name, channel in flow.channels.items()
-            if channel.is_map
-        },
-        messages=_load_messages(draft, execution, loads),
+        channel_sizes=sizes,
+        map_channel_sizes=map_sizes,
+        messages=messages,
         locals=execution.locals,
         heartbeat=execution.heartbeat,
         failure=execution.failure,
@@ -98,10 +109,21 @@ def _take(
     )
 
 
+def _channel_sizes(draft: Draft) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+    channels = draft.flow.channels
+    of_maps = {
+        name: {key: draft.queue_size((name, key)) for key in draft.queue_keys(name)}
+        for name, channel in channels.items()
+        if channel.is_map
+    }
+    return {name: draft.channel_size(name) for name in channels}, of_maps
+
+
 def _wait(flow: Flow, execution: Execution) -> dict[str, Json]:
     """After a WaitFor failure that proceeds (rule 89) no condition is satisfied, as expressions see it."""
-    wait_for = step_of(flow, execution).wait_for
-    return wait_results(wait_for, execution.wait) if execution.phase is Phase.EXECUTE else {}
+    if execution.phase is not Phase.EXECUTE:
+        return {}
+    return wait_results(step_of(flow, execution).wait_for, execution.wait)
 
 
 def _load_maps(

@@ -37,12 +37,13 @@ class TaskKind(StrEnum):
 
 def task_of(flow: Flow, execution: Execution) -> TaskKind:
     """What to do when `execution.due_at` has come."""
-    step = step_of(flow, execution)
-    if execution.phase is Phase.WAITING:
+    phase = execution.phase
+    if phase is Phase.WAITING:
         return TaskKind.FIRE_TIMER
     if not execution.locks and method_options(flow, execution).locks:
         return TaskKind.TAKE_LOCKS
-    if execution.phase is Phase.WAIT_FOR:
+    step = step_of(flow, execution)
+    if phase is Phase.WAIT_FOR:
         has_handler = step.wait_for is not None and step.wait_for.handler is not None
         return TaskKind.CALL_WAIT_FOR if has_handler else TaskKind.EVALUATE_WAIT
     return TaskKind.CALL_EXECUTE if step.execute is not None else TaskKind.DECIDE
@@ -63,11 +64,12 @@ _NO_HANDLER = Handler(name="")
 def method_options(flow: Flow, execution: Execution) -> Handler:
     """Handler and options of the current method, overrides applied (rule 118)."""
     step = step_of(flow, execution)
-    options = find_options(flow, execution.options_path)
-    if execution.phase is Phase.EXECUTE:
-        return _override(step.execute or _NO_HANDLER, options.execute if options else None)
-    handler = step.wait_for.handler if step.wait_for else None
-    return _override(handler or _NO_HANDLER, options.wait_for if options else None)
+    is_execute = execution.phase is Phase.EXECUTE
+    handler = step.execute if is_execute else step.wait_for.handler if step.wait_for else None
+    options = None if execution.options_path is None else find_options(flow, execution.options_path)
+    if options is None:
+        return handler or _NO_HANDLER
+    return _override(handler or _NO_HANDLER, options.execute if is_execute else options.wait_for)
 
 
 def failure_route(flow: Flow, execution: Execution) -> Route | None:

@@ -90,7 +90,8 @@ def _settle(draft: Draft) -> None:
         return
     if draft.released_locks:
         grant_released_locks(draft)
-    draft.rounds.flush()
+    if draft.flow.joins:
+        draft.rounds.flush()
     if draft.is_completing and draft.active_count == 0:
         draft.close(Status.COMPLETED)
 

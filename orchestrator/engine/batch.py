@@ -6,7 +6,9 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from orchestrator.core import changes as c
 from orchestrator.core.events import (
@@ -42,7 +44,7 @@ SyncedOf: TypeAlias = Callable[[Flow], frozenset[str]]
 """Names of the attributes that are projected to an attribute store."""
 
 
-class Applied(NamedTuple):
+class Applied(Struct, frozen=True):
     """One event that was applied."""
 
     entry: Entry
@@ -111,14 +113,14 @@ class Batch:
         self, entry: Entry, event: Event | TimeTravelled | RunMigrated, changes: list[c.Change]
     ) -> None:
         """One commit of a run."""
-        rows = self._rows.get(entry.number)
+        number, run = entry.number, entry.run
+        rows = self._rows.get(number)
         if rows is None:
-            rows = RunRows(entry.number, entry.run, entry.flow)
-            self._rows[entry.number] = rows
-            self.entries[entry.number] = entry
-        evolve(entry.run, changes)
+            rows = self._rows[number] = RunRows(number, run, entry.flow)
+            self.entries[number] = entry
+        evolve(run, changes)
         rows.note(changes)
-        self._history.append(history_row(entry.number, entry.run.version, event.at, event, changes))
+        self._history.append(history_row(number, run.version, event.at, event, changes))
         self.event_count += 1
         self.applied.append(Applied(entry, event, changes))
         for change in changes:
@@ -175,10 +177,10 @@ class Batch:
         if execution.due_at > self.now:
             self.note_due(execution.due_at)
             return True
-        if self.pauses.covers(entry.flow.name, execution.step):
+        if self.pauses.targets and self.pauses.covers(entry.flow.name, execution.step):
             return False
         kind = task_of(entry.flow, execution)
-        if kind in (TaskKind.CALL_EXECUTE, TaskKind.CALL_WAIT_FOR):
+        if kind is TaskKind.CALL_EXECUTE or kind is TaskKind.CALL_WAIT_FOR:
             return self._hand_out(entry, execution)
         return self._do(entry, execution, kind)
 

@@ -51,6 +51,10 @@ class RunCache:
             self._entries.move_to_end(number)
         return entry
 
+    def peek(self, number: int) -> Entry | None:
+        """Without counting as a use of it."""
+        return self._entries.get(number)
+
     def latest(self, flow_id: str) -> Entry | None:
         """The run of this flow id that was the latest when it was last looked at."""
         number = self._latest.get(flow_id)

@@ -218,11 +218,8 @@ class Committer:
         batch.follow_up(Children(transaction, batch, self.runs))
 
     def _refresh(self, transaction: Transaction, submissions: list[Submission]) -> None:
-        entries = (
-            self.runs.cache.get(submission.task.run)
-            for submission in submissions
-            if isinstance(submission, Leased)
-        )
+        peek = self.runs.cache.peek
+        entries = (peek(each.task.run) for each in submissions if isinstance(each, Leased))
         stale = [e for e in entries if e is not None and e.epoch != transaction.epoch]
         if stale:
             moved = self.runs.refresh(transaction, stale)
@@ -268,11 +265,11 @@ class Committer:
             batch.apply(entry, heartbeaten(task, leased.value, batch.now))
             return
         batch.ended[task] = None
-        if isinstance(leased, Performance):
+        if isinstance(leased, Report):
+            is_applied = self._report(batch, entry, leased)
+        elif isinstance(leased, Performance):
             is_applied = perform(transaction, batch, entry, task, leased.services)
             self._stay_alive(transaction)
-        elif isinstance(leased, Report):
-            is_applied = self._report(batch, entry, leased)
         else:
             is_applied = False
             transaction.ring()
@@ -377,16 +374,17 @@ class Committer:
     def _end_leases(self, batch: Batch) -> None:
         ended: list[Task] = []
         for task in batch.ended:
-            entry = self.runs.cache.get(task.run)
+            entry = self.runs.cache.peek(task.run)
             if entry is not None and entry.held.get(task.execution_id) is task:
                 del entry.held[task.execution_id]
                 ended.append(task)
         for entry in batch.entries.values():
             if not entry.held:
                 continue
-            self._give_up_left_attempts(entry)
-            executions = entry.run.executions
-            for execution_id in [each for each in entry.held if each not in executions]:
+            if entry.run.attempt > 1:
+                self._give_up_left_attempts(entry)
+            gone = entry.held.keys() - entry.run.executions.keys()
+            for execution_id in gone:
                 task = entry.held.pop(execution_id)
                 task.is_cancelled = True
                 ended.append(task)
@@ -396,7 +394,7 @@ class Committer:
     def _open_leases(self, workplace: Workplace, batch: Batch) -> None:
         tasks = []
         for (number, execution_id), task in batch.placed.items():
-            entry = self.runs.cache.get(number)
+            entry = self.runs.cache.peek(number)
             execution = entry.run.executions.get(execution_id) if entry is not None else None
             if entry is None or execution is None:
                 continue

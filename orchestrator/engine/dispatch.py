@@ -77,6 +77,7 @@ class Dispatcher:
         self._committer = committer
         self._handlers = handlers
         self._clock = clock
+        self._monotonic = clock.monotonic
         self._services = services
         self._concurrency = concurrency
         self._pace = Pace(concurrency)
@@ -233,8 +234,8 @@ class Dispatcher:
                 if self._may_put_off():
                     continue
                 committer.lead()
-                if len(self._ready) > 1:
-                    self._wake_one()
+                if len(self._ready) > 1 and self._idle:
+                    self._call_company()
             elif committer.needs_leader():
                 committer.lead()
             else:
@@ -246,8 +247,19 @@ class Dispatcher:
         except IndexError:
             return None
         if self._ready and self._idle:
-            self._wake_one()
+            self._call_company()
         return task
+
+    def _call_company(self) -> None:
+        """Somebody for what else is ready, unless that is done before anybody is awake."""
+        try:
+            following = self._ready[0]
+        except IndexError:
+            return
+        if self._pace.is_instant(following.bound.method.handler.name):
+            self.watch.mind()
+        else:
+            self._wake_one()
 
     def _perform(self, seat: Seat, task: Task) -> None:
         if task.is_cancelled:
@@ -259,9 +271,9 @@ class Dispatcher:
         if task.bound.method.handler.transactional:
             self._submit(Performance(task, self._services(task)))
             return
-        seat.started_at = self._clock.monotonic()
+        seat.started_at = self._monotonic()
         seat.task = task
-        self.watch.need_within(task.begin(seat.started_at))
+        self.watch.need_at(seat.started_at + task.begin(seat.started_at))
         try:
             returned = task.bound.invoke(task.snapshot, self._services(task))
         except Exception as error:
@@ -273,7 +285,7 @@ class Dispatcher:
         else:
             if task.end():
                 self._submit(Report(task, partial(succeeded, task, returned)))
-        seconds = self._clock.monotonic() - seat.started_at
+        seconds = self._monotonic() - seat.started_at
         self._pace.note(task.bound.method.handler.name, seconds)
         seat.task = None
         if self.on_call is not None:
@@ -292,7 +304,7 @@ class Dispatcher:
 
     def _submit(self, report: Report | Performance) -> None:
         if not self._committer.inbox:
-            self._oldest_at = self._clock.monotonic()
+            self._oldest_at = self._monotonic()
         if report.task.pulse is not None:
             self._keep_heartbeat(report.task, report.task.pulse, is_last=True)
         self._committer.submit(report)
@@ -340,7 +352,7 @@ class Dispatcher:
             return False
         if not self._pace.is_quick(following.bound.method.handler.name):
             return False
-        if self._clock.monotonic() - self._oldest_at > _PUT_OFF:
+        if self._monotonic() - self._oldest_at > _PUT_OFF:
             return False
         self.watch.mind()
         return True

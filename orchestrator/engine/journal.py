@@ -33,12 +33,18 @@ class Journal:
         if not log.isEnabledFor(logging.WARNING):
             return
         table = _DESCRIBE if log.isEnabledFor(logging.INFO) else _DESCRIBE_FAILURES
-        tasks = {(task.run, task.execution_id): task for task in batch.ended}
+        shows_steps = log.isEnabledFor(logging.DEBUG)
+        tasks: _Tasks | None = None
         for applied in batch.applied:
             for change in applied.changes:
                 describe = table.get(type(change))
-                if describe is not None:
-                    describe(self, applied, change, tasks)
+                if describe is None:
+                    continue
+                if type(change) is c.StepEnded and change.how != "failed" and not shows_steps:
+                    continue  # most of all changes
+                if tasks is None:
+                    tasks = {(task.run, task.execution_id): task for task in batch.ended}
+                describe(self, applied, change, tasks)
 
     # --- What changes say ---
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from orchestrator.binding.context import Services
 from orchestrator.binding.invoke import BoundHandler, Returned

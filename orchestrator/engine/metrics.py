@@ -62,11 +62,11 @@ class Metrics:
             self._transactions.add()
             self._commits.add(count=batch.event_count)
             self._sizes.note(batch.event_count)
-            for entry, _, changes in batch.applied:
-                for change in changes:
+            for applied in batch.applied:
+                for change in applied.changes:
                     note = _NOTE.get(type(change))
                     if note is not None:
-                        note(self, entry, change)
+                        note(self, applied.entry, change)
 
     def _note_queued(self, entry: Entry, change: c.StepQueued) -> None:
         self._queued.add(entry.flow.name, change.execution.step)

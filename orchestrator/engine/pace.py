@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _WEIGHT = 0.2
 _QUICK = 0.0005
+_INSTANT = 0.00005
 _AHEAD = 0.05
 _SLOW = 1.0
 MAXIMUM_ROOM = 200
@@ -30,6 +31,10 @@ class Pace:
     def is_quick(self, handler: str) -> bool:
         """Short enough to begin it before others' results are stored."""
         return self._by_handler.get(handler, 1.0) < _QUICK
+
+    def is_instant(self, handler: str) -> bool:
+        """Done sooner than another thread can be woken for it."""
+        return self._by_handler.get(handler, 1.0) < _INSTANT
 
     def room(self) -> int:
         """How much work to hold: what can run; as much again to go on with, unless that would have to wait

@@ -98,7 +98,7 @@ class Task:
         if options.heartbeat is not None:
             self.heartbeat = options.heartbeat.total_seconds()
         try:
-            self.snapshot = take_snapshot(flow, run, execution, now)
+            self.snapshot = take_snapshot(flow, run, execution, now, options)
         except MethodFails as fails:
             self.failure = fails.failure
         except Exception as error:

@@ -61,7 +61,10 @@ class Watch:
 
     def need_within(self, seconds: float) -> None:
         """A time limit begins to run."""
-        at = self._clock.monotonic() + seconds
+        self.need_at(self._clock.monotonic() + seconds)
+
+    def need_at(self, at: float) -> None:
+        """The same, by the clock's monotonic time."""
         if self._limit_at is None or at < self._limit_at - 0.001:
             self._limit_at = at
             self._wake.set()

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
+
+from msgspec.structs import replace
 
 from orchestrator.binding.context import Services
 from orchestrator.binding.invoke import Returned
