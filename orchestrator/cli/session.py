@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from orchestrator.cli.settings import Settings, resolve_settings
 from orchestrator.cli.storage import configured_bodies
-from orchestrator.errors import DefinitionInvalid, NotFound
+from orchestrator.errors import DefinitionInvalid, NotFound, UsageError
 
 if TYPE_CHECKING:
     from orchestrator.definition.model import Flow
@@ -24,32 +23,24 @@ def now() -> datetime:
     return SystemClock().now()
 
 
-def demand_store(settings: Settings) -> None:
-    """A SQLite file that is not there holds no runs; do not make an empty one to say so."""
-    prefix, _, path = settings.db.partition(":///")
-    file = Path(unquote(path.partition("?")[0]))
-    if prefix == "sqlite" and path and not file.exists():
-        raise NotFound(
-            f"there is no database {file}; start a run first, or name another with --db", db=settings.db
-        )
-
-
 @contextmanager
 def open_client(
     db: str | None, *, flows: Sequence[str] | None = None, may_create: bool = False
 ) -> Iterator[Client]:
     """A client of the store, closed at the end. Only a start makes a database that is not there.
 
-    What a command commits may start other flows: they are found in `flows`.
+    What a command commits may start other flows: they are found in `flows`. Raises NotFound, UsageError.
     """
     from orchestrator.definition.places import FlowPlaces
     from orchestrator.engine.client import Client
+    from orchestrator.store.opening import is_memory, open_store
 
     settings = resolve_settings(db, flows)
-    if not may_create:
-        demand_store(settings)
+    if may_create and is_memory(settings.db):
+        raise UsageError("a database in memory ends with this command: use `orchestrator run`, or a file")
     bodies = configured_bodies(settings)
-    with Client(settings.db, attribute_store=settings.attribute_store, bodies=bodies) as client:
+    store = open_store(settings.db, makes=may_create)
+    with Client(store, attribute_store=settings.attribute_store, bodies=bodies) as client:
         client.engine.definitions.look_in(FlowPlaces(named_flows(settings)).find)
         yield client
 

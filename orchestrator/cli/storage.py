@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from orchestrator.store.bodies import Bodies
 
 
-def open_engine(settings: Settings, tracing: Tracing | None = None) -> Engine:
+def open_engine(settings: Settings, tracing: Tracing | None = None, *, makes: bool = True) -> Engine:
+    """`makes` False: raises NotFound where there is no store."""
     from orchestrator.engine.engine import Engine
+    from orchestrator.store.opening import open_store
 
     bodies = configured_bodies(settings)
-    return Engine(settings.db, attribute_store=settings.attribute_store, tracing=tracing, bodies=bodies)
+    store = open_store(settings.db, makes=makes)
+    return Engine(store, attribute_store=settings.attribute_store, tracing=tracing, bodies=bodies)
 
 
 def configured_bodies(settings: Settings) -> Bodies | None:

@@ -13,7 +13,7 @@ from typing import Any
 from orchestrator.cli.logs import Tell, logging_as
 from orchestrator.cli.options import LogFormat
 from orchestrator.cli.progress import shown
-from orchestrator.cli.session import demand_handlers, demand_store, find_flow, named_flows
+from orchestrator.cli.session import demand_handlers, find_flow, named_flows
 from orchestrator.cli.settings import resolve_settings
 from orchestrator.cli.storage import open_engine
 from orchestrator.cli.terminal import note
@@ -42,10 +42,8 @@ def work_on(
 ) -> dict[str, Any]:
     """Start the run (or go on with it), work until it is closed, and give it as `describe` does."""
     settings = resolve_settings(db, flows)
-    if new is None:
-        demand_store(settings)
     prepared = _prepare(new, flows)
-    engine = open_engine(settings)
+    engine = open_engine(settings, makes=new is not None)
     try:
         client = Client(engine, flows=named_flows(settings))
         if prepared is not None:

@@ -10,6 +10,7 @@ from orchestrator.engine.engine import Engine
 from orchestrator.engine.faults import Faults
 from orchestrator.errors import StoreError, UsageError
 from orchestrator.store.contract import Store
+from orchestrator.store.opening import is_memory
 from orchestrator.store.postgres_url import is_postgres
 from orchestrator.store.sealing import SealedStore
 from orchestrator.store.sqlite import SqliteStore
@@ -50,6 +51,8 @@ def _inside(host: Engine, hosted: Store, connection: Connection) -> Store:
 
         if isinstance(hosted, PostgresStore):
             return PostgresGuest(connection, hosted)
+    if is_memory(hosted.url):
+        raise UsageError("runs in memory cannot be part of another transaction: keep them in a file for that")
     raise UsageError("this client is already inside a transaction")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import sys
 import threading
@@ -40,7 +39,7 @@ from orchestrator.engine.upkeep import Retention
 from orchestrator.errors import Blocked, NotFound, StoreError
 from orchestrator.store.bodies import PLAIN
 from orchestrator.store.contract import Store, Transaction
-from orchestrator.store.opening import open_attribute_store
+from orchestrator.store.opening import open_attribute_store, url_elsewhere
 
 if TYPE_CHECKING:
     from orchestrator.engine.processes.wire import Hello
@@ -49,8 +48,6 @@ if TYPE_CHECKING:
 
 _SWITCH_INTERVAL = 0.0005
 """Seconds. With Python's default of 5 ms one handler that computes slows all others a hundredfold."""
-_YOUNG_OBJECTS = 10_000
-"""So many before young objects are searched for garbage: a batch of commits makes thousands that live on."""
 _FLUSH_EVERY = 0.005
 """Seconds between looks at synced attributes on their way, while stopping."""
 _LOOK_EVERY = 0.05
@@ -133,7 +130,8 @@ class Worker:
             return
         self._make_projector()
         self.is_started = True
-        _prepare_process()
+        if sys.getswitchinterval() > _SWITCH_INTERVAL:
+            sys.setswitchinterval(_SWITCH_INTERVAL)
         dispatcher = self._dispatcher
         dispatcher.on_rest = self._changed.set
         self.engine.on_batch = self._note_batch
@@ -275,7 +273,7 @@ class Worker:
 
         path = tuple(str(Path(each).resolve()) for each in self.handlers.search_path)
         target = self.engine.attribute_store
-        url = self.engine.store.url if self.engine.bodies is PLAIN else None
+        url = url_elsewhere(self.engine.store) if self.engine.bodies is PLAIN else None
         return Hello(path, url, target if isinstance(target, str) else None, levels())
 
     def _is_busy(self, horizon: timedelta) -> bool:
@@ -402,13 +400,6 @@ class Worker:
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
-
-
-def _prepare_process() -> None:
-    if sys.getswitchinterval() > _SWITCH_INTERVAL:
-        sys.setswitchinterval(_SWITCH_INTERVAL)
-    if 0 < gc.get_threshold()[0] < _YOUNG_OBJECTS:
-        gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
 
 
 class _Standstill:

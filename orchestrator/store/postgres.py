@@ -29,9 +29,10 @@ _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 class PostgresStore:
     """See contract.Store."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, *, makes: bool = True) -> None:
+        """`makes` False: raises NotFound where there is none."""
         self.url = address.shown
-        self._address = address
+        self.address = address
         self.dialect = Dialect(address.schema)
         self._turn = threading.Lock()
         self._writer: Link | None = None
@@ -47,7 +48,7 @@ class PostgresStore:
         with self._errors():
             self._writer = self._connect()
             try:
-                demand_release(self._writer, self.dialect, self.url)
+                demand_release(self._writer, self.dialect, self.url, makes=makes)
             except BaseException:
                 self._writer.close()
                 raise
@@ -58,7 +59,7 @@ class PostgresStore:
     def writing(self) -> Iterator[PostgresTransaction]:
         with self._turn, self._errors():
             link = self._find_writer()
-            link.defer_text(f"BEGIN ISOLATION LEVEL {self._address.isolation}")
+            link.defer_text(f"BEGIN ISOLATION LEVEL {self.address.isolation}")
             transaction = PostgresTransaction(
                 link,
                 self.dialect.schema,
@@ -177,7 +178,7 @@ class PostgresStore:
                 self._readers.pop().close()
 
     def _connect(self) -> Link:
-        return connect(self._address, self.dialect)
+        return connect(self.address, self.dialect)
 
     def _require_open(self) -> None:
         if self._is_closed:

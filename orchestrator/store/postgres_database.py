@@ -8,18 +8,23 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from orchestrator.errors import StoreError
+from orchestrator.store.absence import absent
 from orchestrator.store.migrations import SCHEMA_VERSION
 from orchestrator.store.postgres_link import Dialect, Link
 from orchestrator.store.times import to_micros
 
 
-def demand_release(link: Link, dialect: Dialect, place: str, *, upgrades: bool = False) -> tuple[int, int]:
+def demand_release(
+    link: Link, dialect: Dialect, place: str, *, upgrades: bool = False, makes: bool = True
+) -> tuple[int, int]:
     """Make the tables where there are none; schema version before (0: there were none) and after.
 
-    Raises StoreError for tables of another release.
+    Raises StoreError for tables of another release, and NotFound where there are none and it `makes` none.
     """
     version = _installed(link, dialect)
     if version == 0:
+        if not makes:
+            raise absent(f"there are no runs in {place}: its schema {dialect.quoted} has no tables", place)
         version = _make(link, dialect)
     if version > SCHEMA_VERSION:
         raise StoreError(

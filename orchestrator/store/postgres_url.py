@@ -27,6 +27,8 @@ class Address:
     """Of transactions that write."""
     is_pooled: bool = False
     """Behind a pooler that gives each transaction another connection: nothing lives longer than that."""
+    url: str = ""
+    """As it was given, with the password."""
 
 
 def is_postgres(url: str) -> bool:
@@ -60,6 +62,7 @@ def read_url(url: str) -> Address:
         schema,
         isolation.replace("-", " ").upper(),
         pooler == "transaction",
+        url,
     )
 
 

@@ -26,7 +26,8 @@ _NOTHING = contextlib.nullcontext()
 class SqliteStore:
     """See contract.Store."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, makes: bool = True) -> None:
+        """`makes` False: raises NotFound where there is none."""
         self.url = f"sqlite:///{path}"
         self.path = os.path.abspath(path)
         self._turn = threading.Lock()
@@ -37,7 +38,7 @@ class SqliteStore:
             try:
                 self._turnstile = Turnstile(self.path)
                 with self._turnstile:
-                    install(self._writer, self.path)
+                    install(self._writer, self.path, makes=makes)
             except BaseException:
                 self._writer.close()
                 raise

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from orchestrator.errors import StoreError
+from orchestrator.store.absence import absent
 from orchestrator.store.migrations import SCHEMA_VERSION, SEED_PROJECTIONS
 from orchestrator.store.sql import SCHEMA, STATEMENTS
 from orchestrator.store.times import to_micros
@@ -36,10 +37,17 @@ def connect(path: str) -> sqlite3.Connection:
     return connection
 
 
-def install(connection: sqlite3.Connection, path: str, *, upgrades: bool = False) -> Upgrade:
-    """Check that the file is ours and of this release; make the tables in a new one."""
+def install(
+    connection: sqlite3.Connection, path: str, *, upgrades: bool = False, makes: bool = True
+) -> Upgrade:
+    """Check that the file is ours and of this release; make the tables in a new one, if it `makes` any.
+
+    Raises StoreError, and NotFound where there are none.
+    """
     version = _installed(connection, path)
     if version == 0:
+        if not makes:
+            raise absent(f"there are no runs in {path}", path)
         connection.execute("PRAGMA journal_mode=WAL")
         version = _make(connection, path)
     if version > SCHEMA_VERSION:

@@ -190,3 +190,16 @@ def test_prune_after_is_another_name_of_retention(used: Place) -> None:
     assert used.type("worker", "--until-idle", "--prune-after", "soon").code == 2
     assert used.type("worker", "--until-idle", "--prune-after", "0s").code == 0
     assert ids(used) == ["open"]
+
+
+def test_a_run_can_have_its_database_in_memory_but_nothing_can_be_left_there(place: Place) -> None:
+    ran = place.type(
+        "run", "flows/hello.flow.yaml", "--id", "a", "--input", '"Ada"', "-o", "json", "--db", "sqlite://"
+    )
+    assert ran.json()["status"] == "COMPLETED"
+    started = place.type(
+        "start", "flows/hello.flow.yaml", "--id", "a", "--input", '"Ada"', "--db", "sqlite://"
+    )
+    assert (started.code, "ends with this command" in started.stderr) == (2, True)
+    assert place.type("list", "--db", "sqlite://").code == 4
+    assert place.type("db", "upgrade", "--db", "sqlite://").code == 2

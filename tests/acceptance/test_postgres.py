@@ -45,3 +45,13 @@ def test_a_server_that_is_not_there_is_told_without_the_password(place: Place) -
     assert done.code == 70
     assert "Connection refused" in done.stderr
     assert "secret" not in done.stderr + done.stdout
+
+
+def test_looking_at_a_store_that_is_not_there_says_so_and_makes_none(place: Place, db: str) -> None:
+    on_postgres = {"ORCHESTRATOR_DB": db}
+    for command in (["list"], ["describe", "x"], ["db", "status"], ["publish", "x", "go", "1"]):
+        done = place.type(*command, **on_postgres)
+        assert done.code == 4, command
+        assert "has no tables" in done.stderr
+    assert place.type("db", "upgrade", "-o", "json", **on_postgres).json()["before"] == 0
+    assert place.type("list", "-o", "json", **on_postgres).json() == []

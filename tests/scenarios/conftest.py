@@ -9,14 +9,19 @@ from tests.support import acting, engine_handlers, postgres
 from tests.support.engine_kit import Kit
 
 STORES = os.environ.get("ORCHESTRATOR_TEST_STORES", "sqlite,postgres").split(",")
-"""Every scenario is played on these."""
+"""Every scenario is played on these; `memory` is another."""
 
 
 @pytest.fixture(params=STORES)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path | str]:
     """Where a new store is to be."""
     with ExitStack() as stack:
-        yield stack.enter_context(postgres.database()) if request.param == "postgres" else tmp_path
+        if request.param == "postgres":
+            yield stack.enter_context(postgres.database())
+        elif request.param == "memory":
+            yield f"sqlite:///file:{tmp_path.name}?mode=memory"
+        else:
+            yield tmp_path
 
 
 @pytest.fixture

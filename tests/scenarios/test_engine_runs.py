@@ -222,6 +222,7 @@ def test_stopping_ignores_what_a_running_handler_returns(kit: Kit) -> None:
         kit.client.stop("run-1", reason="enough")
         gate.open()
         assert kit.client.wait("run-1", timeout=PATIENCE)["status"] == "CANCELED"
+        assert engine_handlers.has_seen.wait(PATIENCE)
     assert engine_handlers.seen_cancelled == [True]
     assert kit.events()[-1] == "StopRequested"
 

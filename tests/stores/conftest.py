@@ -10,10 +10,12 @@ from tests.support import postgres
 OPTIONS = {"postgres": "", "serializable": "&isolation=serializable", "pooler": "&pooler=transaction"}
 
 
-@pytest.fixture(params=["sqlite", *OPTIONS])
+@pytest.fixture(params=["memory", "sqlite", *OPTIONS])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'runs.db'}"
+    elif request.param == "memory":
+        yield f"sqlite:///file:{tmp_path.name}?mode=memory"
     else:
         with postgres.database() as made:
             yield made + OPTIONS[request.param]

@@ -13,19 +13,26 @@ from tests.support.engine_kit import Gate
 
 gates: dict[str, Gate] = {}
 calls: Counter[str] = Counter()
+begun: list[str] = []
+"""Step executions in the order in which their handlers were called."""
 _lock = threading.Lock()
 seen_cancelled: list[bool] = []
+has_seen = threading.Event()
+"""A gated handler is past its gate: one whose run was stopped is not waited for by its worker."""
 
 
 def reset() -> None:
     gates.clear()
     calls.clear()
+    begun.clear()
     seen_cancelled.clear()
+    has_seen.clear()
 
 
 def note(ctx: Context) -> int:
     """Counts its calls by step execution."""
     with _lock:
+        begun.append(ctx.step_execution_id)
         calls[ctx.step_execution_id] += 1
         return calls[ctx.step_execution_id]
 
@@ -34,6 +41,7 @@ def gated(ctx: Context) -> int:
     count = note(ctx)
     gates[ctx.step].pass_through()
     seen_cancelled.append(ctx.cancelled)
+    has_seen.set()
     return count
 
 
@@ -56,6 +64,13 @@ def fail_twice(ctx: Context) -> str:
     if note(ctx) < 3:
         raise ValueError("not yet")
     return "third time"
+
+
+def fail_first(ctx: Context) -> int:
+    note(ctx)
+    if ctx.attempt == 1:
+        raise ValueError("not yet")
+    return ctx.attempt
 
 
 def fail_for_good(ctx: Context) -> None:

@@ -162,7 +162,7 @@ class Child:
 
         if self._hello.store is None:
             raise HandlerMistake(
-                "there is no client in a process of its own where values are encoded: "
+                "there is no client in a process of its own where values are encoded or kept in memory: "
                 "use it in another step, or run this handler in the worker itself"
             )
         with self._client_lock:

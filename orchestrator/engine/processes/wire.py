@@ -29,7 +29,7 @@ class Hello(Struct, frozen=True):
 
     search_path: tuple[str, ...]
     store: str | None
-    """Database URL for `ctx.client`; None: values are encoded, and what encodes them cannot be passed on."""
+    """Database URL for `ctx.client`; None: nothing that it can open, or values are encoded here."""
     attribute_store: str | None
     levels: tuple[tuple[str, int], ...]
     """Of loggers, by name: what is below need not be sent."""
