@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 _SWITCH_INTERVAL = 0.0005
 """Seconds. With Python's default of 5 ms one handler that computes slows all others a hundredfold."""
+_YOUNG_OBJECTS = 10_000
+"""So many before young objects are searched for garbage: a batch of commits makes thousands that live on."""
 _FLUSH_EVERY = 0.005
 """Seconds between looks at synced attributes on their way, while stopping."""
 _LOOK_EVERY = 0.05
@@ -130,8 +133,7 @@ class Worker:
             return
         self._make_projector()
         self.is_started = True
-        if sys.getswitchinterval() > _SWITCH_INTERVAL:
-            sys.setswitchinterval(_SWITCH_INTERVAL)
+        _prepare_process()
         dispatcher = self._dispatcher
         dispatcher.on_rest = self._changed.set
         self.engine.on_batch = self._note_batch
@@ -400,6 +402,13 @@ class Worker:
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+
+def _prepare_process() -> None:
+    if sys.getswitchinterval() > _SWITCH_INTERVAL:
+        sys.setswitchinterval(_SWITCH_INTERVAL)
+    if 0 < gc.get_threshold()[0] < _YOUNG_OBJECTS:
+        gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
 
 
 class _Standstill:
