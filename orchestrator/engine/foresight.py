@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orchestrator.engine.submission import Call, Leased, Migrate, Submission
+from orchestrator.engine.submission import Call, Leased, Migrate, Start, Submission
 from orchestrator.store.contract import Transaction
 
 
 def foresee(transaction: Transaction, submissions: Iterable[Submission]) -> None:
     runs: set[int] = set()
+    reported: set[int] = set()
+    started: set[str] = set()
     flow_ids: set[str] = set()
     for submission in submissions:
         if isinstance(submission, Leased):
-            runs.add(submission.task.run)
+            reported.add(submission.task.run)
+        elif isinstance(submission, Start):
+            started.add(submission.flow_id)
         elif isinstance(submission, Migrate | Call) and submission.run is not None:
             runs.add(submission.run)
         else:
             flow_ids.add(submission.flow_id)
-    transaction.prepare(runs, flow_ids)
+    transaction.prepare(runs, flow_ids, reported, started - flow_ids)

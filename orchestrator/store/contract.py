@@ -225,8 +225,19 @@ class Transaction(Reading, Protocol):
 
     def next_run_number(self) -> int: ...
 
-    def prepare(self, runs: Iterable[int], flow_ids: Iterable[str]) -> None:
-        """These runs, and the latest ones of these flow ids, will be asked for: many are found at once."""
+    def prepare(
+        self,
+        runs: Iterable[int],
+        flow_ids: Iterable[str],
+        reported: Iterable[int] = (),
+        started: Iterable[str] = (),
+    ) -> None:
+        """These runs, and the latest ones of these flow ids, will be asked for: many are found at once.
+
+        `reported`: runs whose handlers here have something to say. What is decided about these is written, or
+        a lease released: it need not be true before that is committed. `started`: flow ids to start a run
+        under; nothing else is asked about them.
+        """
         ...
 
     def versions(self, runs: Iterable[int]) -> dict[int, Version]: ...

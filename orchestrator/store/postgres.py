@@ -16,14 +16,17 @@ import psycopg
 from orchestrator.errors import StoreConflict, StoreError
 from orchestrator.store.postgres_bell import Bell
 from orchestrator.store.postgres_database import demand_release
-from orchestrator.store.postgres_fate import patiently, was_committed
+from orchestrator.store.postgres_fate import patiently, wait_for_end, was_committed
 from orchestrator.store.postgres_lending import Lender
 from orchestrator.store.postgres_link import Dialect, Link, connect, store_error
+from orchestrator.store.postgres_memory import Memory
 from orchestrator.store.postgres_reading import PostgresReading
 from orchestrator.store.postgres_url import Address
+from orchestrator.store.postgres_wire import Statement
 from orchestrator.store.postgres_writing import PostgresTransaction, RunNumbers
 
-_BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_BEGIN_READING = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+_COMMIT, _ROLLBACK = Statement("COMMIT"), Statement("ROLLBACK")
 
 
 class PostgresStore:
@@ -40,7 +43,8 @@ class PostgresStore:
         self._is_closed = False
         self._epochs = itertools.count(1)
         self._definitions_epoch = 1
-        self._workers: frozenset[int] = frozenset()
+        self._begin = Statement(f"BEGIN ISOLATION LEVEL {address.isolation}")
+        self._memory = Memory()
         self._wanted: frozenset[int] = frozenset()
         self._lender = Lender()
         self._numbers = RunNumbers(self.dialect.quoted)
@@ -58,15 +62,15 @@ class PostgresStore:
     @contextlib.contextmanager
     def writing(self) -> Iterator[PostgresTransaction]:
         with self._turn, self._errors():
-            link = self._find_writer()
-            link.defer_text(f"BEGIN ISOLATION LEVEL {self.address.isolation}")
+            link, memory = self._find_writer(), self._memory
             transaction = PostgresTransaction(
                 link,
                 self.dialect.schema,
                 self._lender,
+                begin=self._begin,
+                memory=memory,
                 epoch=next(self._epochs),
                 definitions_epoch=self._definitions_epoch,
-                workers=self._workers,
                 numbers=self._numbers,
                 wanted=self._wanted,
             )
@@ -82,32 +86,34 @@ class PostgresStore:
                     ) from error
                 raise
             self._wanted = frozenset()
-            self._workers |= frozenset(transaction.registered)
+            memory.note_commit(transaction)
 
     def _commit(self, link: Link, transaction: PostgresTransaction) -> None:
+        if transaction.is_ring_due:
+            link.defer("notify", self.bell.channel, self.bell.token)
         if not transaction.has_begun:
             link.forget()
             return
-        if transaction.is_ring_due:
-            link.defer("notify", self.bell.channel, self.bell.token)
-        if transaction.number is None:
-            link.flush()  # without it nobody could tell afterwards what became of the commit
-        link.defer_text("COMMIT")
+        transaction.make_sure()
+        link.defer_text(_COMMIT)
         try:
             link.flush()
         except psycopg.OperationalError:
-            if not link.is_broken or not self._was_committed(transaction):
+            if not link.is_broken or not self._was_committed(link, transaction):
                 raise
 
-    def _was_committed(self, transaction: PostgresTransaction) -> bool:
+    def _was_committed(self, lost: Link, transaction: PostgresTransaction) -> bool:
         """The connection was lost while it was being committed. Raises StoreError when nobody can tell."""
         link = self._find_writer()
+        if transaction.number is None:
+            wait_for_end(link, lost.fence, self.url)
         return was_committed(link, transaction.number, transaction.proof, self.url)
 
     def _roll_back(self, link: Link, transaction: PostgresTransaction, error: BaseException) -> None:
         if isinstance(error, psycopg.errors.DivisionByZero | psycopg.IntegrityError):
             self._definitions_epoch += 1  # one may have been pruned by others
         self._wanted = frozenset(transaction.wanted)
+        self._memory.is_wary = True
         link.forget()
         try:
             if link.is_begun:
@@ -139,7 +145,7 @@ class PostgresStore:
         link.forget()
         try:
             if link.is_begun:
-                link.execute("ROLLBACK")
+                link.end(_ROLLBACK)
         except psycopg.Error:
             link.close()
         if not link.is_broken:

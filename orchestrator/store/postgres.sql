@@ -602,6 +602,20 @@ SELECT orchestrator.workers.worker
 FROM orchestrator.workers
 WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE
 
+-- statement pauses()
+SELECT (SELECT string_agg(orchestrator.pauses.flow || chr(31) || orchestrator.pauses.step, chr(30) ORDER BY orchestrator.pauses.flow, orchestrator.pauses.step) AS string_agg_1
+FROM orchestrator.pauses) AS anon_1
+
+-- statement demand(fence, workers, workers, paused)
+SELECT 1 / CASE WHEN (pg_try_advisory_xact_lock(%s::BIGINT) AND (SELECT count(*) AS count_1
+FROM (SELECT orchestrator.workers.worker AS worker
+FROM orchestrator.workers
+WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = cardinality(%s::BIGINT[]) AND (SELECT string_agg(orchestrator.pauses.flow || chr(31) || orchestrator.pauses.step, chr(30) ORDER BY orchestrator.pauses.flow, orchestrator.pauses.step) AS string_agg_1
+FROM orchestrator.pauses) IS NOT DISTINCT FROM %s::VARCHAR) THEN 1 ELSE 0 END AS anon_1
+
+-- statement fence(fence)
+SELECT pg_try_advisory_lock(%s::BIGINT) AS pg_try_advisory_lock_1
+
 -- statement lock_schema(lock)
 SELECT pg_advisory_xact_lock(hashtext(%s::VARCHAR)) AS pg_advisory_xact_lock_1
 
@@ -720,3 +734,25 @@ FROM unnest(%s::BIGINT[], %s::TEXT[], %s::INTEGER[], %s::INTEGER[], %s::BYTEA[])
 -- statement bulk_insert_history(run, version, at, kind, execution_id, body, event)
 INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) SELECT v.run, v.version, v.at, v.kind, v.execution_id, v.body, v.event
 FROM unnest(%s::BIGINT[], %s::INTEGER[], %s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::BYTEA[], %s::BYTEA[]) AS v(run, version, at, kind, execution_id, body, event)
+
+-- statement advance(version, state, of_run, from_version, of_run, of_execution, run, execution_id, step, phase, attempt, due_at, worker, body, run, version, at, kind, execution_id, body, event)
+WITH found AS
+(UPDATE orchestrator.runs SET version=%s::INTEGER, state=%s WHERE orchestrator.runs.run = %s::BIGINT AND orchestrator.runs.version = %s::INTEGER RETURNING 1),
+delete_step AS
+(DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR),
+insert_step AS
+(INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, 0, %s)),
+insert_history AS
+(INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s))
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM found) = 1) THEN 1 ELSE 0 END AS anon_1
+
+-- statement finish(status, version, attempt, closed_at, state, error, of_run, from_version, of_run, run, version, at, kind, execution_id, body, event)
+WITH found AS
+(UPDATE orchestrator.runs SET status=%s::VARCHAR, version=%s::INTEGER, attempt=%s::INTEGER, closed_at=%s::BIGINT, state=%s, error=%s WHERE orchestrator.runs.run = %s::BIGINT AND orchestrator.runs.version = %s::INTEGER RETURNING 1),
+delete_steps AS
+(DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = %s::BIGINT),
+insert_history AS
+(INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s))
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM found) = 1) THEN 1 ELSE 0 END AS anon_1

@@ -2,7 +2,8 @@
 
 Before its commit, a transaction has left nothing: it is done again. When the connection is lost at the commit
 itself, the server is asked: it knows what became of a transaction by its number. Where it was replaced by
-another server meanwhile, its numbers mean nothing: the history row that the transaction wrote decides.
+another server meanwhile, its numbers mean nothing: the history row that the transaction wrote decides. So it
+does for a commit that asked nothing and does not know its number.
 """
 
 from __future__ import annotations
@@ -33,6 +34,18 @@ def patiently(connect: Callable[[], Link]) -> Link:
     return connect()
 
 
+def wait_for_end(link: Link, fence: int, place: str) -> None:
+    """Of a transaction whose number is not known: each of that connection takes the lock `fence`.
+
+    From then on it is ours, and what may still be on the way fails for want of it. Raises StoreError.
+    """
+    for _ in range(_LOOKS):
+        if link.all("fence", fence)[0][0]:
+            return
+        threading.Event().wait(_LOOK_EVERY)
+    raise _unknown(place)
+
+
 def was_committed(link: Link, number: str | None, proof: tuple[Any, ...] | None, place: str) -> bool:
     """`number`: of the transaction; `proof`: a history row that it wrote, if any. Raises StoreError."""
     fate = _fate(link, number)
@@ -42,12 +55,16 @@ def was_committed(link: Link, number: str | None, proof: tuple[Any, ...] | None,
         threading.Event().wait(_LOOK_EVERY)  # the server has not noticed yet that nobody listens
         fate = _fate(link, number)
     if fate == _IN_PROGRESS:
-        raise StoreError(
-            f"{place}: whether the last commit was stored is not known; the server still works on it"
-        )
+        raise _unknown(place)
     if proof is not None:
         return _is_stored(link, proof)
     return fate == "committed"
+
+
+def _unknown(place: str) -> StoreError:
+    return StoreError(
+        f"{place}: whether the last commit was stored is not known; the server still works on it"
+    )
 
 
 def _fate(link: Link, number: str | None) -> str | None:

@@ -18,13 +18,16 @@ from orchestrator.errors import StoreError, UsageError
 from orchestrator.store.postgres import PostgresStore
 from orchestrator.store.postgres_lending import Lender
 from orchestrator.store.postgres_link import Link, store_error
+from orchestrator.store.postgres_memory import Memory
 from orchestrator.store.postgres_reading import PostgresReading
+from orchestrator.store.postgres_wire import Statement
 from orchestrator.store.postgres_writing import PostgresTransaction, RunNumbers
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _SAVEPOINT = "orchestrator_guest"
+_BEGIN = Statement(f"SAVEPOINT {_SAVEPOINT}", is_kept=False)
 _TOKEN = "guest"
 """Of no process: the host too hears of what a guest has done."""
 _epochs = itertools.count(-2, -1)
@@ -51,16 +54,16 @@ class PostgresGuest:
     def writing(self) -> Iterator[PostgresTransaction]:
         with self._errors():
             link = self._begin()
-            link.defer_text(f"SAVEPOINT {_SAVEPOINT}")
             epoch = next(_epochs)
             try:
                 transaction = PostgresTransaction(
                     link,
                     self._dialect.schema,
                     self._lender,
+                    begin=_BEGIN,
+                    memory=Memory(),
                     epoch=epoch,
                     definitions_epoch=epoch,
-                    workers=frozenset(),
                     numbers=self._numbers,
                 )
                 yield transaction

@@ -7,6 +7,7 @@ questions that it must know the answer of, and one more.
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
@@ -60,7 +61,10 @@ class Link:
         """`prepares`: statements stay on the connection for the next time."""
         self.connection = connection
         self.statements = dialect.statements
+        self.fence = secrets.randbits(63)
+        """A lock that commits may take which nobody can ask about afterwards (postgres_fate.py)."""
         self._wire = Wire(connection, prepares=prepares)
+        self._opening: list[Call] = []
         self._waiting: list[Call] = []
 
     @property
@@ -96,11 +100,28 @@ class Link:
         self._waiting.append(Call(self.statements[name], rows, is_many=True))
 
     def defer_text(self, text: str | Statement) -> None:
-        self._waiting.append(Call(text if isinstance(text, Statement) else Statement(text)))
+        """A `Statement` is one that comes again."""
+        self._waiting.append(Call(text if isinstance(text, Statement) else Statement(text, is_kept=False)))
+
+    def open_with(self, statement: Statement) -> None:
+        """What is sent before everything else, as soon as anything is."""
+        self._opening = [Call(statement)]
+
+    def open(self, name: str, *parameters: object, on_rows: Callable[[Rows], None] | None = None) -> None:
+        """The same, behind that."""
+        self._opening.append(Call(self.statements[name], parameters, on_rows))
+
+    @property
+    def is_unopened(self) -> bool:
+        return bool(self._opening)
 
     def flush(self) -> None:
-        if self._waiting:
+        if self._opening or self._waiting:
             self._send([])
+
+    def end(self, statement: Statement) -> None:
+        """The last of a transaction that only reads: nobody waits for it."""
+        self._wire.send_last(statement)
 
     @property
     def waiting_count(self) -> int:
@@ -108,13 +129,15 @@ class Link:
 
     def forget(self) -> None:
         """What waits is not sent."""
+        self._opening.clear()
         self._waiting.clear()
 
     def close(self) -> None:
         self.connection.close()
 
     def _send(self, calls: list[Call]) -> list[Answer]:
-        waiting, self._waiting = self._waiting, []
+        waiting = [*self._opening, *self._waiting]
+        self._opening, self._waiting = [], []
         answers = iter(self._wire.send([*waiting, *calls]))
         for call in waiting:
             if not call.is_many:

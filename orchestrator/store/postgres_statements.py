@@ -28,7 +28,7 @@ from sqlalchemy import (
     table,
     update,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, OID, TEXT, psycopg
+from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, OID, TEXT, aggregate_order_by, psycopg
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.types import UserDefinedType
@@ -159,6 +159,17 @@ _IS_UNUSED = and_(
     shared.HAS_SUCCESSOR,
 )
 
+_kept = (
+    select(workers.c.worker)
+    .where(_any(workers.c.worker, "workers", BIGINT))
+    .with_for_update(read=True, key_share=True)
+    .subquery("kept")
+)
+_kept_count: Any = select(func.count()).select_from(_kept).scalar_subquery()
+_pause = pauses.c.flow.concat(literal_column("chr(31)")).concat(pauses.c.step)
+_between: Any = aggregate_order_by(literal_column("chr(30)"), pauses.c.flow, pauses.c.step)
+_paused: Any = select(func.string_agg(_pause, _between)).scalar_subquery()
+
 # --- Others ---
 
 _set_attribute = postgres_insert(attributes)
@@ -244,6 +255,23 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
         projections.c.definition,
         projections.c.body,
     ),
+    "pauses": select(_paused),
+    "demand": select(
+        ONE.op("/")(
+            case(
+                (
+                    and_(
+                        func.pg_try_advisory_xact_lock(b("fence", type_=BIGINT)),
+                        _kept_count == func.cardinality(b("workers", type_=ARRAY(BIGINT))),
+                        _paused.is_not_distinct_from(b("paused", type_=TEXT)),
+                    ),
+                    ONE,
+                ),
+                else_=ZERO,
+            )
+        )
+    ),
+    "fence": select(func.pg_try_advisory_lock(b("fence", type_=BIGINT))),
     "lock_schema": select(func.pg_advisory_xact_lock(func.hashtext(b("lock", type_=TEXT)))),
     "has_table": select(  # not `to_regclass`: a snapshot sees what others have just made, its cache may not
         exists().where(
@@ -329,6 +357,26 @@ BULK: dict[str, Any] = {
     "insert_history": _bulk_insert("insert_history", history),
 }
 STATEMENTS: dict[str, Any] = _STATEMENTS | {f"bulk_{name}": statement for name, statement in BULK.items()}
+MERGED = {
+    "advance": ("update_run", "delete_step", "insert_step", "insert_history"),
+    "finish": ("close_run", "delete_steps", "insert_history"),
+}
+"""Several of one row each as one, the first a guarded one; their parameters one after the other."""
+
+
+def _merge(names: tuple[str, ...]) -> tuple[list[str], str]:
+    """Parameters and text."""
+    first, *others = (_compile(STATEMENTS[name]) for name in names)
+    written = "".join(f",\n{name} AS\n({text})" for name, (_, text) in zip(names[1:], others, strict=True))
+    head, separator, tail = first[1].partition("\n SELECT 1 /")
+    return [each for names, _ in (first, *others) for each in names], f"{head}{written}{separator}{tail}"
+
+
+def _compile(statement: Any) -> tuple[list[str], str]:
+    compiled = statement.compile(
+        dialect=_DIALECT, schema_translate_map={None: SCHEMA}, render_schema_translate=True
+    )
+    return list(compiled.positiontup or ()), str(compiled)
 
 
 def compile_postgres() -> str:
@@ -336,11 +384,10 @@ def compile_postgres() -> str:
     parts = ["-- Written by `python -m orchestrator.store.postgres_statements` from that module.\n"]
     for name, making in made():
         parts.append(f"-- schema {name}\n{str(making.compile(dialect=_DIALECT)).strip()}\n")
-    for name, statement in STATEMENTS.items():
-        compiled = statement.compile(
-            dialect=_DIALECT, schema_translate_map={None: SCHEMA}, render_schema_translate=True
-        )
-        parts.append(f"-- statement {name}({', '.join(compiled.positiontup or ())})\n{compiled}\n")
+    compiled = {name: _compile(statement) for name, statement in STATEMENTS.items()}
+    merged = {name: _merge(names) for name, names in MERGED.items()}
+    for name, (parameters, text) in (compiled | merged).items():
+        parts.append(f"-- statement {name}({', '.join(parameters)})\n{text}\n")
     return "\n".join("\n".join(line.rstrip() for line in part.splitlines()) + "\n" for part in parts)
 
 

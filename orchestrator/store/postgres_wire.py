@@ -1,8 +1,8 @@
 """Statements on their way to PostgreSQL: many in one message, all answers in one, in libpq's pipeline mode.
 
-psycopg's cursors cost 35 µs a statement and 1 µs for each element of an array, which is more than the server
-needs for them; here it is a tenth of that. Parameters are sent by the kind of their value, as text or, bytes,
-as they are; the server knows their types from the statement.
+Seven statements cost 450 µs of CPU through psycopg's cursors and 140 µs here; an element of an array a tenth.
+Parameters are sent by the kind of their value, as text or, bytes, as they are; the server knows their types
+from the statement.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ _NULL = _LENGTH(-1)
 
 
 class Statement:
-    """One that is prepared on the server when it is first used. `text`: parameters are `$1`, `$2`, …"""
+    """`text`: parameters are `$1`, `$2`, …; `is_kept`: prepared on the server when it is first used."""
 
-    __slots__ = ("text",)
+    __slots__ = ("is_kept", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, is_kept: bool = True) -> None:
         self.text = text.encode()
+        self.is_kept = is_kept
 
 
 class Call(NamedTuple):
@@ -45,6 +46,10 @@ class Call(NamedTuple):
     on_rows: Callable[[Rows], None] | None = None
     is_many: bool = False
     """`parameters` are those of many executions."""
+
+
+Expected: TypeAlias = list[Call | Statement | None]
+"""Whose results come, in order; None: of a call whose result nobody wants."""
 
 
 class Answer(NamedTuple):
@@ -63,6 +68,7 @@ class Wire:
         self._prepares = prepares
         self._prepared: dict[Statement, bytes] = {}
         self._numbers = count(1)
+        self._last: Expected | None = None
         self._transformer = Transformer(connection)
         self._readable = select.poll()
         self._readable.register(self._pg.socket, select.POLLIN)
@@ -78,16 +84,11 @@ class Wire:
         encoded = [
             list(map(encode, each.parameters if each.is_many else (each.parameters,))) for each in calls
         ]
-        pg, is_over = self._pg, False
+        is_over = False
         try:
-            pg.enter_pipeline_mode()
-            expected: list[Call | Statement | None] = []
-            for call, executions in zip(calls, encoded, strict=True):
-                self._start(call, executions, expected)
-            pg.pipeline_sync()
-            self._push()
-            answers, error = self._receive(expected)
-            pg.exit_pipeline_mode()
+            self._end_last()
+            answers, error = self._receive(self._message(calls, encoded))
+            self._pg.exit_pipeline_mode()
             if isinstance(error, psycopg.errors.InvalidSqlStatementName):  # somebody has made it forget them
                 raise psycopg.OperationalError(str(error))
             is_over = True
@@ -98,13 +99,32 @@ class Wire:
             raise error
         return answers
 
+    def send_last(self, statement: Statement) -> None:
+        """Nobody waits for its answer, before the next message. Only for a connection of our own."""
+        if self._last is None:
+            self._last = self._message([Call(statement)], [[([], [])]])
+
+    def _end_last(self) -> None:
+        if self._last is not None:
+            last, self._last = self._last, None
+            self._receive(last)
+            self._pg.exit_pipeline_mode()
+
     # --- There ---
 
-    def _start(self, call: Call, executions: list[Encoded], expected: list[Call | Statement | None]) -> None:
-        """`expected`: whose results come, in order; None: of a call whose result nobody wants."""
+    def _message(self, calls: Sequence[Call], encoded: list[list[Encoded]]) -> Expected:
+        self._pg.enter_pipeline_mode()
+        expected: Expected = []
+        for call, executions in zip(calls, encoded, strict=True):
+            self._start(call, executions, expected)
+        self._pg.pipeline_sync()
+        self._push()
+        return expected
+
+    def _start(self, call: Call, executions: list[Encoded], expected: Expected) -> None:
         statement, pg = call.statement, self._pg
         name = self._prepared.get(statement)
-        if name is None and self._prepares:
+        if name is None and self._prepares and statement.is_kept:
             name = b"o%d" % next(self._numbers)
             pg.send_prepare(name, statement.text)
             self._prepared[statement] = name
@@ -167,7 +187,7 @@ class Wire:
 
     # --- And back ---
 
-    def _receive(self, expected: list[Call | Statement | None]) -> tuple[list[Answer], psycopg.Error | None]:
+    def _receive(self, expected: Expected) -> tuple[list[Answer], psycopg.Error | None]:
         pg, wait = self._pg, self._readable.poll
         answers: list[Answer] = []
         error: psycopg.Error | None = None

@@ -1,9 +1,6 @@
-"""The write transaction of the PostgreSQL store.
+"""The write transaction of the PostgreSQL store: what it writes, and what work it takes.
 
-Others write at the same time. Whoever decides about a run, leases its work or takes a lease away holds the
-lock of its row in `runs`; whoever commits under the name of a worker holds that worker's row against its
-burial. Nobody waits for a run while holding one with a higher number: a lock out of that order is tried for,
-and where it is not to be had the transaction is done again, with all of those runs locked at once.
+postgres_locks.py says how it keeps out of the way of others.
 """
 
 from __future__ import annotations
@@ -11,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Any
+from itertools import chain
 
-from orchestrator.core.pauses import NO_PAUSES, Pauses
-from orchestrator.errors import StoreConflict
-from orchestrator.store.contract import Claimed, Head, Loan, Projection, Version
+from orchestrator.store.contract import Claimed, Loan, Projection, Version
 from orchestrator.store.postgres_lending import Lender
-from orchestrator.store.postgres_link import Link, Rows
-from orchestrator.store.postgres_upkeep import PostgresUpkeep
+from orchestrator.store.postgres_link import Link
+from orchestrator.store.postgres_locks import PostgresLocks
+from orchestrator.store.postgres_memory import Memory
+from orchestrator.store.postgres_wire import Statement
 from orchestrator.store.rows import GUARDED, Writes
-from orchestrator.store.sql_reading import pauses_of
 from orchestrator.store.times import from_micros, to_micros
 
 _ORDER = tuple(Writes.__slots__)
@@ -28,7 +24,12 @@ _BULK_FROM = {"insert_step": 8, "update_step": 8, "delete_step": 8}
 _BULK_FROM_OTHERS = 4
 """Fewer rows are quicker one by one."""
 _WORKER_AT = {"insert_step": 6, "update_step": 3}
-_TRIES = 20
+_MERGED = {
+    ("update_run", "delete_step", "insert_step", "insert_history"): "advance",
+    ("close_run", "delete_steps", "insert_history"): "finish",
+}
+"""What a plain step writes, in one statement; the names in their order."""
+_RUN_AT = {"insert_step": 0, "update_step": 5}
 _MAXIMUM_BLOCK = 128
 
 
@@ -48,7 +49,7 @@ class RunNumbers:
         return self._left.pop()
 
 
-class PostgresTransaction(PostgresUpkeep):
+class PostgresTransaction(PostgresLocks):
     """See contract.Transaction."""
 
     def __init__(
@@ -57,151 +58,62 @@ class PostgresTransaction(PostgresUpkeep):
         schema: str,
         lender: Lender,
         *,
+        begin: Statement,
+        memory: Memory,
         epoch: int,
         definitions_epoch: int,
-        workers: frozenset[int],
         numbers: RunNumbers,
         wanted: frozenset[int] = frozenset(),
     ) -> None:
-        """`wanted`: runs to lock first."""
-        super().__init__(link, schema)
-        self._lender = lender
+        super().__init__(link, schema, begin=begin, memory=memory, wanted=wanted)
         self.epoch = epoch
         self.definitions_epoch = definitions_epoch
-        self.wanted: set[int] = set(wanted)
-        self.registered: list[int] = []
+        self.registered: set[int] = set()
+        self.buried: set[int] = set()
         self.is_ring_due = False
+        self._lender = lender
         self._numbers = numbers
-        self._lost_workers: frozenset[int] = frozenset()
-        self._pauses: Pauses | None = None
-        self._locked: set[int] = set()
-        self._heads: dict[int, Version] = {}
-        self._known: dict[int, Head] = {}
-        self._latest: dict[str, Head | None] = {}
-        if workers:
-            link.defer("keep_workers", list(workers), on_rows=lambda rows: self._note_workers(workers, rows))
-        self.number: str | None = None
-        """Of the transaction, once it is known."""
-        self.proof: tuple[Any, ...] | None = None
-        """A history row that is there if, and only if, it was committed."""
-        link.defer("this_transaction", on_rows=self._note_number)
-        link.defer("all_pauses", on_rows=self._note_pauses)
-        self._prelude_count = link.waiting_count
-
-    def _note_workers(self, workers: frozenset[int], rows: Rows) -> None:
-        self._lost_workers = workers - {worker for (worker,) in rows}
-
-    def _note_number(self, rows: Rows) -> None:
-        self.number = rows[0][0]
-
-    def _note_pauses(self, rows: Rows) -> None:
-        self._pauses = pauses_of(rows) if rows else NO_PAUSES
-
-    @property
-    def has_begun(self) -> bool:
-        """Is there anything to commit?"""
-        return self._link.is_begun or self._link.waiting_count > self._prelude_count
-
-    @property
-    def pauses(self) -> Pauses:
-        if self._pauses is None:
-            self._link.flush()
-        assert self._pauses is not None
-        return self._pauses
-
-    def is_alive(self, worker: int) -> bool:
-        self._link.flush()
-        return worker not in self._lost_workers
-
-    @property
-    def are_leases_kept(self) -> bool:
-        self._link.flush()
-        return not self._lost_workers
-
-    # --- Locks ---
-
-    def prepare(self, runs: Iterable[int], flow_ids: Iterable[str]) -> None:
-        self._lock(runs, [flow_id for flow_id in flow_ids if flow_id not in self._latest])
-
-    def find_run(self, run: int) -> Head | None:
-        self._lock([run])
-        return self._known.get(run)
-
-    def find_latest(self, flow_id: str) -> Head | None:
-        if flow_id not in self._latest and not self._locked:
-            self._lock([], [flow_id])
-        for _ in range(_TRIES):
-            if flow_id in self._latest:
-                return self._latest[flow_id]
-            head = super().find_latest(flow_id)
-            if head is None:
-                self._latest[flow_id] = None
-                return None
-            self._lock([head.run])
-        raise StoreConflict(f"{flow_id} is started anew again and again by others")
-
-    def _lock(self, runs: Iterable[int], flow_ids: Sequence[str] = ()) -> None:
-        """Runs by number, and the latest ones of flow ids."""
-        unknown = {run for run in runs if run not in self._heads}
-        if not unknown and not flow_ids:
-            return
-        if not self._locked:
-            unknown |= self.wanted
-        missing = unknown - self._locked
-        waits = not self._locked or not (missing or flow_ids)
-        if not waits and not flow_ids:
-            waits = min(missing) > max(self._locked)
-        self.wanted |= unknown | self._locked
-        parameters = (sorted(unknown), list(flow_ids))
-        if not flow_ids:
-            self._note(self._all("lock_runs" if waits else "lock_runs_now", *parameters))
-        else:
-            questions: list[tuple[str, tuple[object, ...]]] = [
-                ("lock_runs" if waits else "lock_runs_now", parameters),
-                ("latest_of", (list(flow_ids),)),
-            ]
-            locked, latest = self._link.together(questions)
-            self._note(locked)
-            # Where another run became the latest while the lock was waited for, `find_latest` looks again.
-            self._latest |= dict.fromkeys(set(flow_ids) - {flow_id for flow_id, _ in latest})
-        self._locked |= unknown
-
-    def _note(self, rows: Rows) -> None:
-        for row in rows:
-            head, is_latest = Head(*row[:-1]), bool(row[-1])
-            self._locked.add(head.run)
-            self._known[head.run] = head
-            self._heads[head.run] = Version(head.version, is_latest)
-            if is_latest:
-                self._latest[head.flow_id] = head
 
     # --- Runs ---
 
     def next_run_number(self) -> int:
         return self._numbers.take(self._link)
 
-    def versions(self, runs: Iterable[int]) -> dict[int, Version]:
-        runs = list(runs)
-        self._lock(runs)
-        return {run: self._heads[run] for run in runs if run in self._heads}
-
     def leases(self, run: int, execution_ids: Iterable[str]) -> dict[str, int | None]:
-        self._lock([run])
+        self._lock([run], is_sure=True)
         return dict(self._all("leases", run, list(execution_ids)))
 
     def write(self, writes: Writes) -> None:
         """Raises nothing yet: what is wrong is found by the database at the commit, which then fails."""
         self.bodies.seal(writes)
-        self._heads.clear()
-        self._known.clear()
-        self._latest.clear()
+        self._learn(writes)
+        self._forget_heads()
         self._demand_definitions(writes)
         self.proof = writes.insert_history[0] if writes.insert_history else self.proof
         writes.insert_run.sort(key=lambda row: row[1])  # who starts the same flow ids waits in the same order
-        for name in _ORDER:
-            rows = getattr(writes, name)
-            if rows:
-                self._write_rows(name, self._without_lost(name, rows))
+        rows = {name: self._without_lost(name, each) for name in _ORDER if (each := getattr(writes, name))}
+        merged = _MERGED.get(tuple(rows))
+        if merged is not None and all(len(each) == 1 for each in rows.values()):
+            self._link.defer(merged, *chain.from_iterable(row for (row,) in rows.values()))
+            return
+        for name, each in rows.items():
+            self._write_rows(name, each)
+
+    def _learn(self, writes: Writes) -> None:
+        """Closed runs and those that leave work to others are not taken for unchanged the next time."""
+        learned, heads = self.learned, self._heads
+        for row in writes.insert_run:
+            learned[row[0]] = Version(row[8], bool(row[2]))
+            self._memory.note_flow_id(row[1])
+        for version, _, run, _ in writes.update_run:
+            learned[run] = heads[run]._replace(version=version) if run in heads else None
+        learned.update(dict.fromkeys(row[6] for row in writes.close_run))
+        now = max((row[2] for row in writes.insert_history), default=0)
+        for name, worker_at in _WORKER_AT.items():
+            for row in getattr(writes, name):
+                due_at = row[worker_at - 1]
+                if row[worker_at] is None and due_at is not None and due_at <= now:
+                    learned[row[_RUN_AT[name]]] = None
 
     def _write_rows(self, name: str, rows: list[tuple[object, ...]]) -> None:
         bulk = f"bulk_{name}"
@@ -228,7 +140,8 @@ class PostgresTransaction(PostgresUpkeep):
 
     def supersede(self, run: int) -> None:
         self._latest.clear()
-        self._lock([run])
+        self._lock([run], is_sure=True)
+        self.learned[run] = None
         self._link.defer("supersede_run", run)
 
     # --- Work ---
@@ -264,7 +177,7 @@ class PostgresTransaction(PostgresUpkeep):
     def release(self, worker: int, executions: Iterable[tuple[int, str]]) -> None:
         rows = [(run, execution_id, worker) for run, execution_id in executions]
         if rows:
-            self._lock(run for run, _, _ in rows)
+            self._lock((run for run, _, _ in rows), is_sure=True)
             self._link.defer_many("release", rows)
             self._due = None
 
@@ -280,19 +193,19 @@ class PostgresTransaction(PostgresUpkeep):
 
     def pause(self, flow: str, step: str | None, at: datetime) -> bool:
         is_new = self._link.count("insert_pause", flow, step or "", to_micros(at)) == 1
-        self._pauses = self.find_pauses()
+        self._change_pauses()
         return is_new
 
     def resume(self, flow: str, step: str | None) -> bool:
         was_paused = self._link.count("delete_pause", flow, step or "") == 1
-        self._pauses = self.find_pauses()
+        self._change_pauses()
         return was_paused
 
     # --- Workers ---
 
     def register_worker(self, alive_until: datetime, host: str, pid: int, process_started: str) -> int:
         (worker,) = self._row("insert_worker", to_micros(alive_until), host, pid, process_started)
-        self.registered.append(worker)
+        self.registered.add(worker)
         return int(worker)
 
     def renew_worker(self, worker: int, alive_until: datetime) -> bool:
@@ -300,6 +213,7 @@ class PostgresTransaction(PostgresUpkeep):
 
     def bury_worker(self, worker: int) -> int:
         """Its row first: what it is just committing is finished before, and it commits nothing any more."""
+        self.buried.add(worker)
         self._link.defer("delete_worker", worker)
         self._note(self._all("lock_runs_of_worker", worker))
         count = self._link.count("release_lost", worker)

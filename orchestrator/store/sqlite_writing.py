@@ -40,7 +40,13 @@ class SqliteTransaction(SqliteUpkeep):
         self.last_run += 1
         return self.last_run
 
-    def prepare(self, runs: Iterable[int], flow_ids: Iterable[str]) -> None:
+    def prepare(
+        self,
+        runs: Iterable[int],
+        flow_ids: Iterable[str],
+        reported: Iterable[int] = (),
+        started: Iterable[str] = (),
+    ) -> None:
         """Nothing to gain."""
 
     def versions(self, runs: Iterable[int]) -> dict[int, Version]:

@@ -126,17 +126,24 @@ def test_a_worker_is_not_buried_while_it_commits_and_commits_nothing_afterwards(
         buried.set()
 
     with store.writing() as transaction:
+        transaction.versions([number])
         assert transaction.is_alive(worker)
         thread = threading.Thread(target=bury)
         thread.start()
         assert not buried.wait(0.1)
-        transaction.versions([number])
         commit(transaction, number, run, c.AttributeSet("n", None, 1))
     assert buried.wait(10)
     thread.join()
+    with pytest.raises(StoreConflict):
+        claim(store, worker)
+    assert claim(store, worker) == []
     with store.writing() as transaction:
         assert not transaction.is_alive(worker)
-        assert transaction.claim(worker, NOW, 10, []) == []
+
+
+def claim(store: Store, worker: int) -> list[int]:
+    with store.writing() as transaction:
+        return [each.run for each in transaction.claim(worker, NOW, 10, [])]
 
 
 def test_a_definition_pruned_by_others_is_noticed_by_who_starts_with_it(store: Store, other: Store) -> None:

@@ -50,7 +50,8 @@ def test_every_text_may_stand_in_an_array(wire: Wire, text: str) -> None:
 
 
 def test_a_text_that_cannot_be_stored_is_refused_before_anything_is_sent(wire: Wire) -> None:
-    for row in ((1, "a\0b", b"", [], [], []), (1, "", b"", [], ["a", "b\0"], [])):
+    rows: list[tuple[Any, ...]] = [(1, "a\0b", b"", [], [], []), (1, "", b"", [], ["a", "b\0"], [])]
+    for row in rows:
         with pytest.raises(psycopg.DataError):
             wire.send([Call(DIVIDED, (1,)), Call(SAME, row)])
     with pytest.raises(psycopg.ProgrammingError):

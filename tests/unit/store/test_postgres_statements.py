@@ -1,6 +1,6 @@
 from importlib.resources import files
 
-from orchestrator.store.postgres_statements import BULK, compile_postgres
+from orchestrator.store.postgres_statements import BULK, MERGED, compile_postgres
 from orchestrator.store.postgres_statements import STATEMENTS as DEFINED
 from orchestrator.store.rows import Writes
 from orchestrator.store.sql import PARAMETERS, read_sql
@@ -15,7 +15,7 @@ def test_the_sql_file_is_what_core_compiles() -> None:
 
 
 def test_every_defined_statement_is_read_from_the_file() -> None:
-    assert set(STATEMENTS) == set(DEFINED)
+    assert set(STATEMENTS) == set(DEFINED) | set(MERGED)
     assert all(STATEMENTS[name].count("%s") == len(ON_POSTGRES[name]) for name in STATEMENTS)
     assert len([text for text in SCHEMA if text.startswith("CREATE TABLE")]) == 14
 
@@ -30,6 +30,13 @@ def test_many_rows_have_the_columns_of_one() -> None:
     for name in BULK:
         expected = ON_POSTGRES[name] + (("expected",) if name in ("update_run", "close_run") else ())
         assert ON_POSTGRES[f"bulk_{name}"] == expected
+
+
+def test_merged_statements_take_the_parameters_of_each_in_the_order_of_writes() -> None:
+    order = list(Writes.__slots__)
+    for merged, names in MERGED.items():
+        assert ON_POSTGRES[merged] == tuple(each for name in names for each in ON_POSTGRES[name])
+        assert sorted(names, key=order.index) == list(names)
 
 
 def test_both_databases_have_the_same_statements_but_for_locks_and_bulk() -> None:

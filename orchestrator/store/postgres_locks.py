@@ -1,0 +1,256 @@
+"""How a write transaction of the PostgreSQL store keeps out of the way of others.
+
+Others write at the same time. Whoever decides about a run, leases its work or takes a lease away holds the
+lock of its row in `runs`; whoever commits under the name of a worker holds that worker's row against its
+burial. Nobody waits for a run while holding one with a higher number: a lock out of that order is tried for,
+and where it is not to be had the transaction is done again, with all of those runs locked at once.
+
+A transaction that asks nothing saves itself all that: what it takes for true (postgres_memory.py) is demanded
+by the commit, which is then its only round trip. It fails as a whole when others were faster, and is done
+again with locks. As soon as anything is asked, the runs of this kind are locked with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from orchestrator.core.pauses import NO_PAUSES, Pauses
+from orchestrator.errors import StoreConflict
+from orchestrator.store.contract import Head, Version
+from orchestrator.store.postgres_link import Link, Rows
+from orchestrator.store.postgres_memory import Memory
+from orchestrator.store.postgres_upkeep import PostgresUpkeep
+from orchestrator.store.postgres_wire import Statement
+from orchestrator.store.sql_reading import pauses_of
+
+_TRIES = 20
+_BETWEEN, _WITHIN = "\x1e", "\x1f"
+"""Pauses, as one text."""
+
+
+class PostgresLocks(PostgresUpkeep):
+    """The part of a transaction that looks at runs."""
+
+    def __init__(
+        self,
+        link: Link,
+        schema: str,
+        *,
+        begin: Statement,
+        memory: Memory,
+        wanted: frozenset[int] = frozenset(),
+    ) -> None:
+        """`begin`: what begins it; `wanted`: runs to lock first."""
+        super().__init__(link, schema)
+        self.wanted: set[int] = set(wanted)
+        self.number: str | None = None
+        """Of the transaction, once it is known."""
+        self.proof: tuple[Any, ...] | None = None
+        """A history row that is there if, and only if, it was committed."""
+        self.learned: dict[int, Version | None] = {}
+        """What is true of runs once it is committed (postgres_memory.py)."""
+        self.has_changed_pauses = False
+        self._begin = begin
+        self._memory = memory
+        self._trusts = memory.is_trusted and not wanted
+        self._lost_workers: frozenset[int] = memory.lost
+        self._pauses: Pauses | None = None
+        self._locked: set[int] = set()
+        self._assumed: dict[int, Version] = {}
+        """Runs that are taken for unchanged."""
+        self._heads: dict[int, Version] = {}
+        self._known: dict[int, Head] = {}
+        self._latest: dict[str, Head | None] = {}
+        self._open_asking()
+
+    # --- Beginning and end ---
+
+    def _open_asking(self) -> None:
+        """What comes first as soon as anything is asked."""
+        link = self._link
+        link.open_with(self._begin)
+        if workers := sorted(self._memory.workers):
+            link.open("keep_workers", workers, on_rows=self._note_workers)
+        link.open("this_transaction", on_rows=self._note_number)
+        link.open("pauses", on_rows=self._note_pauses)
+
+    @property
+    def has_asked(self) -> bool:
+        return not self._link.is_unopened
+
+    @property
+    def has_begun(self) -> bool:
+        """Is there anything to commit?"""
+        return self.has_asked or self._link.waiting_count > 0
+
+    def make_sure(self) -> None:
+        """Before the commit: nothing was asked, so what was taken for true is demanded together with it.
+
+        Without a history row nobody could tell afterwards what became of a commit whose answer is lost: then
+        the transaction's number is asked for before.
+        """
+        if self.has_asked:
+            return
+        if not self._trusts or self.proof is None:
+            self._link.flush()
+            return
+        link, workers = self._link, sorted(self._memory.workers)
+        link.open_with(self._begin)
+        link.open("demand", link.fence, workers, workers, self._memory.pauses)
+
+    def _note_workers(self, rows: Rows) -> None:
+        self._lost_workers = self._memory.workers - {worker for (worker,) in rows}
+
+    def _note_number(self, rows: Rows) -> None:
+        self.number = rows[0][0]
+
+    def _note_pauses(self, rows: Rows) -> None:
+        """The last thing that is asked at the beginning: is what was taken for true until here true?"""
+        memory, pauses = self._memory, rows[0][0]
+        self._pauses = _pauses_of(pauses)
+        if self._trusts and (self._lost_workers != memory.lost or pauses != memory.pauses):
+            raise StoreConflict("a worker was given up, or something paused, meanwhile")
+        memory.lost, memory.pauses, memory.knows_pauses = self._lost_workers, pauses, True
+
+    @property
+    def pauses(self) -> Pauses:
+        if self._pauses is None and self._trusts and not self.has_asked:
+            return _pauses_of(self._memory.pauses)
+        if self._pauses is None:
+            self._link.flush()
+        assert self._pauses is not None
+        return self._pauses
+
+    def _change_pauses(self) -> None:
+        self._pauses = self.find_pauses()
+        self.has_changed_pauses = True
+
+    def is_alive(self, worker: int) -> bool:
+        self._look_at_workers()
+        return worker not in self._lost_workers
+
+    @property
+    def are_leases_kept(self) -> bool:
+        self._look_at_workers()
+        return not self._lost_workers
+
+    def _look_at_workers(self) -> None:
+        if not self.has_asked and not self._trusts:
+            self._link.flush()
+
+    # --- Locks ---
+
+    def prepare(
+        self,
+        runs: Iterable[int],
+        flow_ids: Iterable[str],
+        reported: Iterable[int] = (),
+        started: Iterable[str] = (),
+    ) -> None:
+        asked, flow_ids, started = set(runs), set(flow_ids), set(started)
+        if asked or flow_ids or not self._assume(reported, started):
+            missing = [each for each in flow_ids | started if each not in self._latest]
+            self._lock(asked.union(reported), missing)
+
+    def _assume(self, runs: Iterable[int], started: set[str]) -> bool:
+        """That all of these are unchanged, and there are no such flow ids, if that is to be expected."""
+        if not self._trusts or self.has_asked:
+            return False
+        if started and not self._memory.is_new(started):
+            return False
+        assumed: dict[int, Version] = {}
+        for run in runs:
+            version = self._memory.of(run)
+            if version is None:
+                return False
+            assumed[run] = version
+        self._latest |= dict.fromkeys(started)
+        self._assumed |= assumed
+        self._heads |= assumed
+        self.wanted |= assumed.keys()
+        return True
+
+    def find_run(self, run: int) -> Head | None:
+        if run not in self._known:
+            self._lock([run], is_sure=True)
+        return self._known.get(run)
+
+    def find_latest(self, flow_id: str) -> Head | None:
+        if flow_id not in self._latest and not self._locked:
+            self._lock([], [flow_id])
+        for _ in range(_TRIES):
+            if flow_id in self._latest:
+                return self._latest[flow_id]
+            head = super().find_latest(flow_id)
+            if head is None:
+                self._latest[flow_id] = None
+                return None
+            self._lock([head.run], is_sure=True)
+        raise StoreConflict(f"{flow_id} is started anew again and again by others")
+
+    def versions(self, runs: Iterable[int]) -> dict[int, Version]:
+        runs = list(runs)
+        self._lock(runs)
+        return {run: self._heads[run] for run in runs if run in self._heads}
+
+    def _lock(self, runs: Iterable[int], flow_ids: Sequence[str] = (), *, is_sure: bool = False) -> None:
+        """Runs by number, and the latest ones of flow ids. `is_sure`: even those taken for unchanged."""
+        unknown = {run for run in runs if run not in self._heads or (is_sure and run in self._assumed)}
+        if not unknown and not flow_ids:
+            return
+        unknown |= self._assumed.keys()
+        if not self._locked:
+            unknown |= self.wanted
+        missing = unknown - self._locked
+        waits = not self._locked or not (missing or flow_ids)
+        if not waits and not flow_ids:
+            waits = min(missing) > max(self._locked)
+        self.wanted |= unknown | self._locked
+        parameters = (sorted(unknown), list(flow_ids))
+        if not flow_ids:
+            self._note(self._all("lock_runs" if waits else "lock_runs_now", *parameters))
+        else:
+            questions: list[tuple[str, tuple[object, ...]]] = [
+                ("lock_runs" if waits else "lock_runs_now", parameters),
+                ("latest_of", (list(flow_ids),)),
+            ]
+            locked, latest = self._link.together(questions)
+            self._note(locked)
+            # Where another run became the latest while the lock was waited for, `find_latest` looks again.
+            self._latest |= dict.fromkeys(set(flow_ids) - {flow_id for flow_id, _ in latest})
+        self._locked |= unknown
+        self._verify()
+
+    def _note(self, rows: Rows) -> None:
+        for row in rows:
+            head, is_latest = Head(*row[:-1]), bool(row[-1])
+            version = Version(head.version, is_latest)
+            self._locked.add(head.run)
+            self._known[head.run] = head
+            self._heads[head.run] = version
+            self.learned[head.run] = version
+            self._memory.compare(head)
+            if is_latest:
+                self._latest[head.flow_id] = head
+                self._memory.note_flow_id(head.flow_id)
+
+    def _verify(self) -> None:
+        """What was taken for unchanged is locked now."""
+        assumed, self._assumed = self._assumed, {}
+        for run, version in assumed.items():
+            if run not in self._known or self._heads.get(run) != version:
+                raise StoreConflict(f"run number {run} was changed by others meanwhile")
+
+    def _forget_heads(self) -> None:
+        """They are about to be written."""
+        self._assumed.clear()
+        self._heads.clear()
+        self._known.clear()
+        self._latest.clear()
+
+
+def _pauses_of(text: str | None) -> Pauses:
+    if text is None:
+        return NO_PAUSES
+    return pauses_of(tuple(each.split(_WITHIN, 1)) for each in text.split(_BETWEEN))  # type: ignore[misc]

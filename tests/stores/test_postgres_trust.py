@@ -1,0 +1,339 @@
+"""A commit about runs that nobody else touches is one round trip; when somebody did, it fails and asks."""
+
+import threading
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from orchestrator.core import changes as c
+from orchestrator.core.state import Run
+from orchestrator.errors import StoreConflict
+from orchestrator.store.contract import Store
+from orchestrator.store.opening import open_store
+from orchestrator.store.postgres import PostgresStore
+from orchestrator.store.postgres_link import Link
+from orchestrator.store.postgres_wire import Answer, Call, Wire
+from tests.stores.committing import FLOW, NOW, begin, commit, execution
+from tests.support import postgres
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with postgres.database() as made:
+        yield made
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[PostgresStore]:
+    store = open_store(url)
+    assert isinstance(store, PostgresStore)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def other(url: str, store: Store) -> Iterator[Store]:
+    other = open_store(url)
+    yield other
+    other.close()
+
+
+@pytest.fixture
+def messages(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many statements each one had."""
+    counts: list[int] = []
+    send = Wire.send
+
+    def count(wire: Wire, calls: list[Call]) -> list[Answer]:
+        counts.append(sum(len(call.parameters) if call.is_many else 1 for call in calls))
+        return send(wire, calls)
+
+    monkeypatch.setattr(Wire, "send", count)
+    return counts
+
+
+def report(store: Store, number: int, run: Run, *changes: c.Change) -> int:
+    """What the engine does when a handler has returned; the version that it was decided on."""
+    with store.writing() as transaction:
+        transaction.prepare([], [], [number])
+        version = transaction.versions([number])[number].version
+        run.version = version
+        commit(transaction, number, run, *(changes or [c.AttributeSet("n", None, version)]))
+    return version
+
+
+def change(store: Store, number: int) -> None:
+    """As somebody who asks first."""
+    run = Run(flow_id="a", run_id="id of a")
+    with store.writing() as transaction:
+        transaction.prepare([number], [])
+        run.version = transaction.versions([number])[number].version
+        commit(transaction, number, run, c.AttributeSet("n", None, run.version))
+
+
+def versions(store: Store, number: int) -> list[int]:
+    with store.reading() as reading:
+        return [row.version for row in reading.history(number)]
+
+
+def test_a_commit_about_a_run_of_ours_is_one_message_of_few_statements(
+    store: PostgresStore, messages: list[int]
+) -> None:
+    number, run = begin(store, "a")
+    messages.clear()
+    for _ in range(5):
+        report(store, number, run)
+    begun, demand, update_run, set_attribute, history, commit = [1] * 6
+    assert messages == [begun + demand + update_run + set_attribute + history + commit] * 5
+    assert versions(store, number) == [1, 2, 3, 4, 5, 6]
+
+
+def test_nothing_is_sent_where_nothing_is_to_be_said(store: PostgresStore, messages: list[int]) -> None:
+    number, _ = begin(store, "a")
+    messages.clear()
+    with store.writing() as transaction:
+        transaction.prepare([], [], [number])
+        assert transaction.versions([number])[number].version == 1
+        assert not transaction.pauses
+    assert messages == []
+
+
+def test_what_others_have_changed_meanwhile_is_not_overwritten_but_looked_at(
+    store: PostgresStore, other: Store, messages: list[int]
+) -> None:
+    number, run = begin(store, "a")
+    change(other, number)
+    with pytest.raises(StoreConflict):
+        report(store, number, run)
+    assert versions(store, number) == [1, 2]
+    assert report(store, number, run) == 2
+
+
+def test_a_run_that_others_change_too_is_locked_first_until_they_have_left_it_alone_for_a_while(
+    store: PostgresStore, other: Store, messages: list[int]
+) -> None:
+    number, run = begin(store, "a")
+    change(other, number)
+    with pytest.raises(StoreConflict):
+        report(store, number, run)
+    report(store, number, run)
+    change(other, number)
+    report(store, number, run)  # no conflict: it was locked and found
+    messages.clear()
+    for _ in range(20):
+        report(store, number, run)
+    asked = messages.index(6)
+    assert asked > 0, "two messages each"
+    assert messages[asked:] == [6] * (20 - asked // 2)
+
+
+def test_a_run_whose_due_work_is_left_to_others_is_locked_first(
+    store: PostgresStore, messages: list[int]
+) -> None:
+    number, run = begin(store, "a")
+    report(store, number, run, c.StepQueued(execution("A")))
+    messages.clear()
+    report(store, number, run)
+    assert len(messages) == 2
+    report(store, number, run)
+    assert len(messages) == 3
+
+
+@pytest.mark.rule(156)
+def test_a_worker_that_others_have_buried_commits_nothing(store: PostgresStore, other: Store) -> None:
+    number, run = begin(store, "a")
+    with store.writing() as transaction:
+        worker = transaction.register_worker(NOW, "host", 1, "")
+    report(store, number, run)
+    with other.writing() as transaction:
+        transaction.bury_worker(worker)
+    with pytest.raises(StoreConflict):
+        report(store, number, run)
+    assert versions(store, number) == [1, 2]
+    with store.writing() as transaction:
+        transaction.prepare([], [], [number])
+        assert not transaction.is_alive(worker)
+        assert not transaction.are_leases_kept
+
+
+def test_what_was_paused_by_others_is_seen_by_the_next_commit(store: PostgresStore, other: Store) -> None:
+    number, run = begin(store, "a")
+    with other.writing() as transaction:
+        transaction.pause("F", None, NOW)
+        transaction.pause("F", "ü, €", NOW)
+    with pytest.raises(StoreConflict):
+        report(store, number, run)
+    with store.writing() as transaction:
+        transaction.prepare([], [], [number])
+        assert transaction.pauses.covers("F", "A")
+        assert transaction.pauses == other_pauses(other)
+    assert report(store, number, run) == 1, "now it is known"
+    with other.writing() as transaction:
+        transaction.resume("F", None)
+        transaction.resume("F", "ü, €")
+    with pytest.raises(StoreConflict):
+        report(store, number, run)
+    with store.writing() as transaction:
+        assert not transaction.pauses
+
+
+def other_pauses(store: Store) -> object:
+    with store.reading() as reading:
+        return reading.find_pauses()
+
+
+def test_who_asks_for_a_run_is_not_answered_from_memory(store: PostgresStore, other: Store) -> None:
+    """A reading RPC, for one, writes nothing that could fail."""
+    number, _ = begin(store, "a")
+    change(other, number)
+    with store.writing() as transaction:
+        transaction.prepare([number], [])
+        assert transaction.versions([number])[number].version == 2
+
+
+def test_a_run_taken_for_unchanged_is_locked_as_soon_as_anything_is_asked(
+    store: PostgresStore, other: Store
+) -> None:
+    number, _ = begin(store, "a")
+    another, _ = begin(store, "b")
+    change(other, number)
+
+    def look() -> None:
+        with store.writing() as transaction:
+            transaction.prepare([], [], [number])
+            transaction.versions([number])
+            transaction.versions([another])
+
+    with pytest.raises(StoreConflict, match="changed by others"):
+        look()
+
+
+def start(store: Store, flow_id: str) -> bool:
+    """Is it a new one?"""
+    with store.writing() as transaction:
+        transaction.prepare([], [], [], [flow_id])
+        if transaction.find_latest(flow_id) is not None:
+            return False
+        transaction.save_definition(FLOW.hash, FLOW.name, "f.flow.yaml", "flow: F", NOW)
+        opened = c.RunOpened(flow_id, f"id of {flow_id}", NOW)
+        commit(transaction, transaction.next_run_number(), Run(), opened)
+    return True
+
+
+def test_a_run_is_started_in_one_message_where_flow_ids_are_new(
+    store: PostgresStore, messages: list[int]
+) -> None:
+    for number in range(8):
+        start(store, f"warm {number}")
+    messages.clear()
+    assert start(store, "a")
+    assert len(messages) == 1
+
+
+def test_a_flow_id_that_others_have_is_found_and_the_next_ones_are_looked_for_first(
+    store: PostgresStore, other: Store, messages: list[int]
+) -> None:
+    for number in range(8):
+        start(store, f"warm {number}")
+    begin(other, "a")
+    with pytest.raises(StoreConflict):
+        start(store, "a")
+    assert not start(store, "a")
+    messages.clear()
+    assert not start(store, "a"), "no conflict: it is known"
+    messages.clear()
+    assert start(store, "b")
+    assert len(messages) == 2
+
+
+def lose_answers(monkeypatch: pytest.MonkeyPatch, *, is_executed: bool) -> None:
+    """The next message of a commit: executed, and its answer lost; or lost before the server has read it."""
+    send = Link._send
+
+    def lose(link: Link, calls: list[Call]) -> list[Answer]:
+        monkeypatch.undo()
+        if is_executed:
+            send(link, calls)
+        link.close()
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(Link, "_send", lose)
+
+
+def test_a_commit_of_one_message_whose_answer_is_lost_is_looked_up(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, run = begin(store, "a")
+    lose_answers(monkeypatch, is_executed=True)
+    report(store, number, run)
+    assert versions(store, number) == [1, 2]
+
+
+def test_a_commit_of_one_message_that_never_arrived_is_done_again(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, run = begin(store, "a")
+    lose_answers(monkeypatch, is_executed=False)
+    with pytest.raises(StoreConflict, match="connection was lost"):
+        report(store, number, run)
+    assert report(store, number, run) == 1
+    assert versions(store, number) == [1, 2]
+
+
+def test_a_commit_that_arrives_after_it_was_given_up_for_lost_changes_nothing(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy, say, had it all the time: the lock of the lost connection is held by who has looked."""
+    number, run = begin(store, "a")
+    link, late = store._writer, []
+    assert link is not None
+
+    def hold(link: Link, calls: list[Call]) -> list[Answer]:
+        late.extend([*link._opening, *link._waiting, *calls])
+        monkeypatch.undo()
+        link.connection.close()
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(Link, "_send", hold)
+    with pytest.raises(StoreConflict, match="connection was lost"):
+        report(store, number, run)
+    arrived = open_store(url)
+    assert isinstance(arrived, PostgresStore)
+    assert arrived._writer is not None
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        arrived._writer._wire.send(late)
+    arrived.close()
+    assert versions(store, number) == [1]
+
+
+def test_a_commit_of_one_message_that_the_server_is_busy_with_is_waited_for(
+    store: PostgresStore, other: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, run = begin(store, "a")
+    assert store._writer is not None
+    fence, is_looked_for = store._writer.fence, threading.Event()
+    ask = Link.all
+
+    def notice(link: Link, name: str, *parameters: object) -> list[tuple[object, ...]]:
+        rows = ask(link, name, *parameters)
+        if name == "fence" and not rows[0][0]:
+            is_looked_for.set()
+        return rows
+
+    monkeypatch.setattr(Link, "all", notice)
+    holder = psycopg.connect(postgres.server_url())
+    holder.execute("SELECT pg_advisory_xact_lock(%s)", [fence])  # as the commit that is under way
+
+    def let_go_when_it_is_looked_for() -> None:
+        is_looked_for.wait(60)
+        holder.close()
+
+    let_go = threading.Thread(target=let_go_when_it_is_looked_for)
+    let_go.start()
+    with monkeypatch.context() as patched:
+        lose_answers(patched, is_executed=False)
+        with pytest.raises(StoreConflict):
+            report(store, number, run)
+    let_go.join()
+    assert is_looked_for.is_set()
