@@ -104,10 +104,15 @@ class Committer:
         """Nothing to commit, nothing being committed."""
         return not self.has_work() and not self._lock.locked()
 
-    def exclusively(self, action: Callable[[Transaction, datetime], None], point: str) -> None:
+    def exclusively(
+        self,
+        action: Callable[[Transaction, datetime], None],
+        point: str,
+        then: Callable[[], None] = lambda: None,
+    ) -> None:
         """Write something else than runs, between two batches; `action` may be called again.
 
-        Raises StoreError.
+        `then`: what follows once it is stored, before anything else is. Raises StoreError.
         """
         demand_outside()
 
@@ -119,6 +124,7 @@ class Committer:
         with self._lock:
             persistently(write)
             self._faults.after(point)
+            then()
         self.lead()
 
     def hand_back(self, take_back: Callable[[], list[Task]]) -> None:

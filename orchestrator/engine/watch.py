@@ -6,6 +6,7 @@ so that a handler which blocks keeps nobody's result back.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -16,6 +17,8 @@ _MIND = 0.002
 _LONGEST = 3600.0
 _BREATH = 0.002
 """Seconds of real time."""
+_AGAIN = timedelta(seconds=1)
+log = logging.getLogger("orchestrator.engine")
 
 
 class Watch:
@@ -88,7 +91,12 @@ class Watch:
                     continue
             self._is_urgent = False
             self._mind_at = self._limit_at = None
-            soonest = self._look(self._take_due())
+            try:
+                soonest = self._look(self._take_due())
+            except Exception:  # without it nothing here would ever be due again
+                log.exception("what was due could not be seen to, trying again")
+                soonest = None
+                self.need_by(self._clock.now() + _AGAIN)
             if soonest is not None:
                 self.need_within(soonest)
 

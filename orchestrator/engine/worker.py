@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import signal
 import sys
 import threading
@@ -55,7 +56,10 @@ _FLUSH_EVERY = 0.005
 """Seconds between looks at synced attributes on their way, while stopping."""
 _LOOK_EVERY = 0.05
 """Seconds between looks at what other processes do, while this one has nothing to do but wait for them."""
+_BEAT_AGAIN = timedelta(milliseconds=500)
+"""After the database failed at it."""
 Progress = Callable[[list[dict[str, Json]]], None]
+log = logging.getLogger("orchestrator.engine")
 
 
 class Worker:
@@ -118,6 +122,8 @@ class Worker:
         self.renewed_at: datetime | None = None
         """When its lease was last renewed; None: it has none."""
         self._beat_at: datetime | None = None
+        self._renewed = (0, self.engine.clock.now())
+        """Worker and time, as they are being stored."""
         self._on_progress = on_progress
         self._metrics = metrics
         if metrics is not None:
@@ -132,14 +138,15 @@ class Worker:
         if self.is_started:
             return
         self._make_projector()
-        self.is_started = True
         _prepare_process()
         dispatcher = self._dispatcher
         dispatcher.on_rest = self._changed.set
         self.engine.on_batch = self._note_batch
         self._leave_unserved()
         self.engine.listen()
-        self.engine.committer.exclusively(self._register, "lease")
+        dispatcher.worker = 0
+        self.engine.committer.exclusively(self._register, "lease", self._note_renewed)
+        self.is_started = True
         self.engine.dispatcher = self.engine.committer.workplace = dispatcher
         if self.engine.projector is not None:
             self.engine.projector.start()
@@ -159,7 +166,8 @@ class Worker:
             self._retention.stop()
         dispatcher, committer = self._dispatcher, self.engine.committer
         dispatcher.is_open = False
-        committer.hand_back(dispatcher.take_back)
+        with self._despite_store("hand back its work"):
+            committer.hand_back(dispatcher.take_back)
         seconds = grace.total_seconds() if isinstance(grace, timedelta) else grace
         began_at = time.monotonic()
         ends_at = began_at + seconds
@@ -171,12 +179,15 @@ class Worker:
         left_count = dispatcher.held_count
         dispatcher.stop()
         committer.lead()
-        self._stop_projector(ends_at)
-        committer.exclusively(self._sign_off, "lease")
+        with self._despite_store("carry over attributes"):
+            self._stop_projector(ends_at)
+        with self._despite_store("sign off"):
+            committer.exclusively(self._sign_off, "lease")
         self.renewed_at, self.is_draining = None, False
         journal.note_worker_drained(dispatcher.worker, left_count, time.monotonic() - began_at)
         self.engine.dispatcher = committer.workplace = None
-        self.engine.store.ring()
+        with self._despite_store("tell others"):
+            self.engine.store.ring()
         if self._owns_engine:
             self.engine.close()
 
@@ -344,17 +355,17 @@ class Worker:
     # --- Leases ---
 
     def _register(self, transaction: Transaction, now: datetime) -> None:
-        self._dispatcher.worker = leases.register(transaction, now)
-        self._take_over(transaction, now)
-        self._expect_beat(now)
+        worker = leases.register(transaction, now)
+        self._take_over(transaction, now, worker)
+        self._renewed = worker, now
 
     def _expect_beat(self, now: datetime) -> None:
         self.renewed_at, self._beat_at = now, now + leases.RENEW_EVERY
         self._dispatcher.watch.need_by(self._beat_at)
 
-    def _take_over(self, transaction: Transaction, now: datetime) -> None:
-        if freed_count := leases.take_over(transaction, now, self._dispatcher.worker):
-            journal.note_taken_over(self._dispatcher.worker, freed_count)
+    def _take_over(self, transaction: Transaction, now: datetime, worker: int) -> None:
+        if freed_count := leases.take_over(transaction, now, worker):
+            journal.note_taken_over(worker, freed_count)
 
     def _beat(self) -> None:
         """Stay alive; take over from those who are not."""
@@ -365,20 +376,33 @@ class Worker:
         if self.engine.clock.now() < self._beat_at:
             self._dispatcher.watch.need_by(self._beat_at)
             return
-        self.engine.committer.exclusively(self._renew, "lease")
+        try:
+            self.engine.committer.exclusively(self._renew, "lease", self._note_renewed)
+        except StoreError as error:
+            worker = self._dispatcher.worker
+            log.warning("worker %d could not renew its lease, trying again: %s", worker, error)
+            self._beat_at = self.engine.clock.now() + _BEAT_AGAIN
+            self._dispatcher.watch.need_by(self._beat_at)
 
     def _renew_now(self) -> None:
         self._beat_at = self.engine.clock.now()
         self._dispatcher.watch.need_by(self._beat_at)
 
     def _renew(self, transaction: Transaction, now: datetime) -> None:
-        own = self._dispatcher.worker
-        if not transaction.renew_worker(own, now + leases.ALIVE_FOR):
-            self._dispatcher.worker = leases.register(transaction, now)
-            journal.note_worker_lost(own, self._dispatcher.worker)
+        worker = self._dispatcher.worker
+        if not transaction.renew_worker(worker, now + leases.ALIVE_FOR):
+            worker = leases.register(transaction, now)
+        self._take_over(transaction, now, worker)
+        self._renewed = worker, now
+
+    def _note_renewed(self) -> None:
+        """Not before it is stored: work leased to a worker that is not would never be free again."""
+        worker, now = self._renewed
+        lost, self._dispatcher.worker = self._dispatcher.worker, worker
+        if lost not in (0, worker):
+            journal.note_worker_lost(lost, worker)
             # What was meant for the old one is nobody's.
             self._dispatcher.note_work(has_more=True, due_at=None)
-        self._take_over(transaction, now)
         self._expect_beat(now)
 
     def _sign_off(self, transaction: Transaction, now: datetime) -> None:
@@ -386,6 +410,14 @@ class Worker:
         transaction.bury_worker(self._dispatcher.worker)
         for entry in self.engine.committer.runs.cache:
             entry.held.clear()
+
+    @contextmanager
+    def _despite_store(self, what: str) -> Iterator[None]:
+        """Whoever stops does not stay for a database that fails: its leases end by themselves."""
+        try:
+            yield
+        except StoreError as error:
+            log.warning("worker %d could not %s while it stopped: %s", self._dispatcher.worker, what, error)
 
     @contextmanager
     def _signals(self, is_wanted: bool) -> Iterator[None]:
