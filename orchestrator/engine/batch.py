@@ -33,6 +33,7 @@ from orchestrator.engine.submission import Receipt
 from orchestrator.engine.task import Task, internal_failure
 from orchestrator.engine.workplace import Workplace
 from orchestrator.store.contract import HistoryRow, Transaction
+from orchestrator.store.queues import NO_QUEUES
 from orchestrator.store.rows import RunRows, Writes, history_row
 
 log = logging.getLogger("orchestrator.engine")
@@ -66,6 +67,11 @@ class Batch:
     def __init__(self, now: datetime, workplace: Workplace | None) -> None:
         self.now = now
         self.pauses = NO_PAUSES
+        self.queues = NO_QUEUES
+        self.admitted: set[tuple[int, str]] = set()
+        """Work of limited queues that may be begun, by run and execution."""
+        self.has_freed_slot = False
+        """A handler of a limited queue has ended: others may begin one."""
         self.entries: dict[int, Entry] = {}
         """Runs that changed."""
         self.placed: dict[tuple[int, str], Task] = {}
@@ -123,10 +129,21 @@ class Batch:
         self._history.append(history_row(number, run.version, event.at, event, changes))
         self.event_count += 1
         self.applied.append(Applied(entry, event, changes))
+        if self.queues.has_limits:
+            self._note_slots(entry, changes)
         for change in changes:
             follow = _FOLLOW.get(type(change))
             if follow is not None:
                 follow(self, entry, change)
+
+    def _note_slots(self, entry: Entry, changes: list[c.Change]) -> None:
+        for change in changes:
+            if isinstance(change, c.RunClosed | c.RunRestored | c.DefinitionChanged):
+                self.has_freed_slot = True
+            elif isinstance(change, _ENDS_CALL):
+                step = change.execution_id.rpartition("-")[0]
+                if self.queues.is_limited(self.queues.of(entry.flow.name, step)):
+                    self.has_freed_slot = True
 
     # --- What a change makes to be done ---
 
@@ -184,6 +201,18 @@ class Batch:
             return self._hand_out(entry, execution)
         return self._do(entry, execution, kind)
 
+    def _may_begin(self, entry: Entry, execution: Execution) -> bool:
+        """Work of a limited queue is claimed from there, where others may come first."""
+        if not self.queues.is_limited(self.queue_of(entry, execution)):
+            return True
+        return (entry.number, execution.id) in self.admitted
+
+    def queue_of(self, entry: Entry, execution: Execution) -> int:
+        """Where a call of its handler stands."""
+        if not self.queues or execution.phase is Phase.WAITING or execution.due_at is None:
+            return 0
+        return self.queues.of(entry.flow.name, execution.step)
+
     def note_due(self, due_at: datetime) -> None:
         if self.next_due_at is None or due_at < self.next_due_at:
             self.next_due_at = due_at
@@ -193,7 +222,7 @@ class Batch:
         if key in self.placed:
             return True
         task = None
-        if self._workplace is not None:
+        if self._workplace is not None and (not self.queues.has_limits or self._may_begin(entry, execution)):
             task = self._workplace.place(entry, execution, len(self.placed))
         if task is None:
             self.has_left_work = True
@@ -220,7 +249,7 @@ class Batch:
     def writes(self, synced_of: SyncedOf) -> Writes:
         writes = Writes(insert_history=self._history)
         for rows in self._rows.values():
-            rows.write(writes, self._worker_of)
+            rows.write(writes, self._place_of)
             if synced := synced_of(rows.flow):
                 rows.project(writes, synced)
         self.has_projections = bool(writes.insert_projection)
@@ -230,16 +259,26 @@ class Batch:
         """The commits of a run that are part of it."""
         return [HistoryRow(*row[1:]) for row in self._history if row[0] == number]
 
-    def _worker_of(self, number: int, execution: Execution) -> int | None:
+    def _place_of(self, number: int, execution: Execution) -> tuple[int | None, int, int | None]:
+        """Worker, queue and rank (rows.py)."""
+        entry = self.entries[number]
+        queue = self.queue_of(entry, execution) if self.queues else 0
         task = self.placed.get((number, execution.id))
         if task is None:
-            entry = self.entries[number]
             task = entry.held.get(execution.id)
             if task is None or task in self.ended or not task.is_for(entry.run, execution):
-                return None
-        return task.worker
+                return None, queue, self._rank(entry, execution)
+        return task.worker, queue, None
+
+    def _rank(self, entry: Entry, execution: Execution) -> int | None:
+        if execution.due_at is None or execution.due_at > self.now or execution.phase is Phase.WAITING:
+            return None
+        rank = entry.waiting_count
+        entry.waiting_count += 1
+        return rank
 
 
+_ENDS_CALL = (c.StepEnded, c.AttemptFailed, c.WaitAccepted, c.WaitSatisfied, c.WaitSkipped)
 _FOLLOW: dict[type, Callable[[Batch, Entry, Any], None]] = {
     c.StepQueued: Batch._follow_queued,
     c.WaitAccepted: Batch._follow_work,

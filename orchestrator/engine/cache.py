@@ -20,7 +20,7 @@ VOID = -1
 class Entry:
     """One run. `held` are the executions leased to this process: they keep the entry in memory."""
 
-    __slots__ = ("definition", "epoch", "flow", "held", "is_latest", "number", "run")
+    __slots__ = ("definition", "epoch", "flow", "held", "is_latest", "number", "run", "waiting_count")
 
     def __init__(self, number: int, run: Run, flow: Flow, epoch: int, *, is_latest: bool = True) -> None:
         self.number = number
@@ -30,6 +30,8 @@ class Entry:
         self.epoch = epoch
         self.is_latest = is_latest
         self.held: dict[str, Task] = {}
+        self.waiting_count = 0
+        """Executions that are ready and nobody's, as far as this process has seen."""
 
     def redefine(self, flow: Flow) -> None:
         """The run was moved to another definition."""

@@ -2,33 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from orchestrator.core.state import Phase
 from orchestrator.engine.batch import Batch, log
+from orchestrator.engine.cache import Entry
 from orchestrator.engine.workplace import Workplace
 from orchestrator.errors import BodyUnreadable
 from orchestrator.store.contract import Claimed, Transaction
 
-TakeUp = Callable[[Transaction, Batch, Claimed], bool]
-"""False: it cannot be worked on here after all."""
+TakeUp = Callable[[Transaction, Batch, Claimed, int], bool]
+"""The number is that of its queue. False: it cannot be worked on here after all."""
 
 
 def claim(transaction: Transaction, batch: Batch, workplace: Workplace, take_up: TakeUp) -> None:
     limit = workplace.wanted()
     if limit <= 0:
         return
+    if batch.queues:
+        from orchestrator.engine.queueing import claim_from_queues
+
+        claim_from_queues(transaction, batch, workplace, take_up, limit)
+        return
     excluded = workplace.excluded()
     claimed = transaction.claim(workplace.claimer(), batch.now, limit, excluded)
-    for each in claimed:
-        try:
-            is_taken = take_up(transaction, batch, each)
-        except BodyUnreadable as error:
-            log.error("run number %d cannot be worked on: %s", each.run, error.message)
-            continue  # stays leased here, so that it is not tried again and again
-        if not is_taken:
-            transaction.release(workplace.claimer(), [(each.run, each.execution_id)])
+    take_all(transaction, batch, workplace, take_up, claimed)
     has_more = len(claimed) == limit
     due_at = None if has_more else transaction.next_due_at(excluded)
     workplace.note_work(has_more=has_more, due_at=due_at)
     if not claimed and due_at is not None and due_at <= batch.now:
         workplace.note_kept_back()
+
+
+def take_all(
+    transaction: Transaction,
+    batch: Batch,
+    workplace: Workplace,
+    take_up: TakeUp,
+    claimed: Iterable[Claimed],
+    queue: int = 0,
+) -> None:
+    for each in claimed:
+        try:
+            is_taken = take_up(transaction, batch, each, queue)
+        except BodyUnreadable as error:
+            log.error("run number %d cannot be worked on: %s", each.run, error.message)
+            continue  # stays leased here, so that it is not tried again and again
+        if not is_taken:
+            transaction.release(workplace.claimer(), [(each.run, each.execution_id)])
+
+
+def is_misplaced(transaction: Transaction, batch: Batch, entry: Entry, claimed: Claimed, queue: int) -> bool:
+    """It was queued by somebody who did not know the present settings: put it where it belongs."""
+    execution = entry.run.executions.get(claimed.execution_id)
+    if execution is None or execution.phase is Phase.WAITING:
+        return False
+    proper = batch.queue_of(entry, execution)
+    if proper == queue:
+        return False
+    transaction.set_step_queues([(claimed.run, claimed.execution_id, proper)])
+    batch.has_left_work = True
+    return True

@@ -23,7 +23,7 @@ from orchestrator.engine.batch import MAXIMUM_EVENTS, Batch, SyncedOf, log
 from orchestrator.engine.cache import VOID, Entry
 from orchestrator.engine.calling import answer
 from orchestrator.engine.children import Children
-from orchestrator.engine.claiming import claim
+from orchestrator.engine.claiming import claim, is_misplaced
 from orchestrator.engine.conflicts import MAXIMUM_CONFLICTS, persistently
 from orchestrator.engine.faults import Faults
 from orchestrator.engine.foresight import foresee
@@ -140,6 +140,8 @@ class Committer:
                 if entry is not None and entry.held.get(task.execution_id) is task:
                     del entry.held[task.execution_id]
             transaction.release(tasks[0].worker if tasks else 0, [(t.run, t.execution_id) for t in tasks])
+            if tasks:
+                transaction.ring()
             if self.workplace is not None:
                 self.workplace.forget(taken)
 
@@ -195,7 +197,9 @@ class Committer:
     def _fill(self, transaction: Transaction, batch: Batch, submissions: list[Submission]) -> None:
         foresee(transaction, submissions)
         self._refresh(transaction, submissions)
-        batch.pauses = transaction.pauses
+        batch.pauses, batch.queues = transaction.pauses, transaction.queues
+        if self.workplace is not None:
+            self.workplace.note_queues(batch.queues)
         if self.workplace is not None and not transaction.is_alive(self.workplace.claimer()):
             self.workplace.note_given_up()
         for submission in submissions:
@@ -341,12 +345,15 @@ class Committer:
         if call.is_inside:
             self._stay_alive(transaction)
 
-    def _take_up(self, transaction: Transaction, batch: Batch, claimed: Claimed) -> bool:
+    def _take_up(self, transaction: Transaction, batch: Batch, claimed: Claimed, queue: int) -> bool:
         entry = self.runs.by_number(transaction, claimed.run)
         if entry is None:
             return False
+        if batch.queues and is_misplaced(transaction, batch, entry, claimed, queue):
+            return False
         if entry.held and entry.number not in batch.entries:
             self._give_up_left_attempts(entry)
+        entry.waiting_count = max(0, entry.waiting_count - 1)
         is_attended = batch.attend(entry, claimed.execution_id)
         task = batch.placed.get((claimed.run, claimed.execution_id))
         if task is not None:
@@ -364,6 +371,8 @@ class Committer:
             self._open_leases(workplace, batch)
             if batch.has_left_work or batch.next_due_at is not None:
                 workplace.note_work(has_more=batch.has_left_work or None, due_at=batch.next_due_at)
+            if batch.queues.has_limits and (batch.ended or batch.has_freed_slot):
+                workplace.note_work(has_more=True, due_at=None)
         self.on_commit(batch)
         for receipt, value in batch.receipts:
             if isinstance(value, OrchestratorError):

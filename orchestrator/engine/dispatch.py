@@ -23,11 +23,13 @@ from orchestrator.engine.cache import Entry
 from orchestrator.engine.commit import Committer
 from orchestrator.engine.elsewhere import NO_PROCESSES, Elsewhere, Processes, has_place_elsewhere
 from orchestrator.engine.handlers import Handlers
-from orchestrator.engine.pace import Pace
+from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
 from orchestrator.engine.pulse import Pulse
+from orchestrator.engine.shares import Shares, Turns
 from orchestrator.engine.submission import Beat, Performance, Report, Return
 from orchestrator.engine.task import Task, failed, succeeded
 from orchestrator.engine.watch import Watch
+from orchestrator.store.queues import Queues
 
 _PUT_OFF = 0.001
 """Seconds for which a finished event may wait for company while there is work at hand."""
@@ -81,6 +83,7 @@ class Dispatcher:
         self._services = services
         self._concurrency = concurrency
         self._pace = Pace(concurrency)
+        self._turns = Turns(handlers)
         self._elsewhere = Elsewhere(
             clock, self.watch, processes, services=services, beat=self.beat, report=self._report
         )
@@ -111,9 +114,21 @@ class Dispatcher:
     def claimer(self) -> int:
         return self.worker
 
-    def excluded(self) -> list[str]:
+    def excluded(self, *, is_named: bool = False) -> list[str]:
         handlers = self._handlers
-        return [*handlers.excluded(), *self._elsewhere.leaves(handlers.in_process, handlers.in_loop)]
+        left = handlers.unbound() if is_named else handlers.excluded()
+        return [*left, *self._elsewhere.leaves(handlers.in_process, handlers.in_loop)]
+
+    def note_queues(self, queues: Queues) -> None:
+        self._handlers.queues = queues
+
+    def startable(self) -> int:
+        if self._handlers.in_loop or self._handlers.in_process:
+            return MAXIMUM_ROOM
+        return max(0, self._concurrency - self._call_count)
+
+    def shares(self, queues: Queues) -> Shares:
+        return self._turns.take(queues)
 
     def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:
         if not self.is_open:

@@ -133,6 +133,7 @@ class Engine:
     def _is_ring_due(self, batch: Batch) -> bool:
         return (
             batch.has_left_work
+            or batch.has_freed_slot
             or (batch.next_due_at is not None and self.dispatcher is None)
             or (batch.has_projections and self.projector is None)
             or any(entry.run.status is not Status.RUNNING for entry in batch.entries.values())

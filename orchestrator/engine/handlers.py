@@ -16,6 +16,7 @@ from orchestrator.core.state import TIMEOUT_STEP, Execution, Phase
 from orchestrator.core.tasks import step_of
 from orchestrator.definition.model import Flow
 from orchestrator.engine.served import Served
+from orchestrator.store.queues import NO_QUEUES, Queues
 
 if TYPE_CHECKING:
     from orchestrator.engine.processes.choice import Choice
@@ -32,6 +33,8 @@ class Handlers:
     ) -> None:
         """`served`: what of all work is taken; None: everything. `choice`: what runs in processes."""
         self.served = served
+        self.queues = NO_QUEUES
+        """As the last transaction had them."""
         self.search_path = tuple(search_path)
         self.in_process: list[str] = []
         """`hash/step` of the steps with a handler that runs in a process."""
@@ -54,7 +57,7 @@ class Handlers:
         bound = of_phase.get((flow.hash, execution.step))
         if bound is not None:
             return bound
-        if self.served is not None and not self.served.has(flow.name, execution.step):
+        if not self.serves(flow.name, execution.step):
             self.leave_unserved(flow)
             return None
         bindings = self._bind(flow)
@@ -66,6 +69,22 @@ class Handlers:
             bound = bindings.execute(step_of(flow, execution).name)
         of_phase[flow.hash, execution.step] = bound
         return bound
+
+    def serves(self, flow: str, step: str) -> bool:
+        served, queues = self.served, self.queues
+        return served is None or served.has(flow, step) or served.names(queues, queues.of(flow, step))
+
+    def is_named(self, number: int) -> bool:
+        """All work of this queue is served, whatever flow it is of."""
+        return self.served is None or self.served.names(self.queues, number)
+
+    def serves_beside(self, queues: Queues) -> bool:
+        """Anything beside queues that are named?"""
+        return self.served is None or not self.served.is_of_queues(queues)
+
+    def unbound(self) -> list[str]:
+        """Hashes of definitions that cannot be bound here."""
+        return list(self._unbound)
 
     def rpc(self, flow: Flow, name: str) -> BoundHandler:
         """Raises DefinitionInvalid when it cannot be called here."""

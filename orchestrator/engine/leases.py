@@ -35,9 +35,10 @@ def process_started(pid: int) -> str:
     return fields[19] if len(fields) > 19 else ""
 
 
-def register(transaction: Transaction, now: datetime) -> int:
+def register(transaction: Transaction, now: datetime, serves: str = "") -> int:
+    """`serves`: see contract.WorkerRow."""
     pid = os.getpid()
-    return transaction.register_worker(now + ALIVE_FOR, host_name(), pid, process_started(pid))
+    return transaction.register_worker(now + ALIVE_FOR, host_name(), pid, process_started(pid), serves)
 
 
 def take_over(transaction: Transaction, now: datetime, own: int) -> int:

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from orchestrator.core.changes import DefinitionChanged
 from orchestrator.core.codec import decode
 from orchestrator.core.evolve import evolve
+from orchestrator.core.state import Phase
 from orchestrator.engine.cache import VOID, Entry, RunCache
 from orchestrator.engine.definitions import Definitions
-from orchestrator.store.contract import Head, Transaction, Version
+from orchestrator.store.contract import Head, StoredRun, Transaction, Version
 
 
 class Runs:
@@ -69,6 +70,7 @@ class Runs:
         if entry.epoch == VOID or entry.run.version > stored.version:
             self._reload(transaction, entry)
         elif entry.run.version < stored.version:
+            entry.waiting_count = 0  # others are at it
             definition = entry.definition
             for row in transaction.history(entry.number, entry.run.version):
                 changes = decode(row.body)
@@ -82,12 +84,21 @@ class Runs:
     def _reload(self, transaction: Transaction, entry: Entry) -> None:
         head = transaction.find_run(entry.number)
         assert head is not None
-        entry.run = transaction.load(head).run
+        stored = transaction.load(head)
+        entry.run, entry.waiting_count = stored.run, _waiting_count_of(stored)
         entry.redefine(self.definitions.of(head.definition, transaction))
 
     def _load(self, transaction: Transaction, head: Head, *, is_latest: bool) -> Entry:
         flow = self.definitions.of(head.definition, transaction)
         stored = transaction.load(head)
         entry = Entry(head.run, stored.run, flow, transaction.epoch, is_latest=is_latest)
+        entry.waiting_count = _waiting_count_of(stored)
         self.cache.add(entry)
         return entry
+
+
+def _waiting_count_of(stored: StoredRun) -> int:
+    """Executions that are ready, or back off, and that nobody has."""
+    executions = stored.run.executions.values()
+    ready_count = sum(each.due_at is not None and each.phase is not Phase.WAITING for each in executions)
+    return max(0, ready_count - len(stored.leases))

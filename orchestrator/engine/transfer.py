@@ -109,7 +109,8 @@ class _Import:
             self._own.add(flow_id)
         for step in record["steps"]:
             step["is_lost"] = int(bool(step["is_lost"]) or step["worker"] is not None)
-            step["worker"] = None
+            step["worker"] = step["turn"] = None
+            step["queue"] = 0
         number = self._transaction.next_run_number()
         self._transaction.import_run(number, record)
         self._check(number)

@@ -290,8 +290,14 @@ class Worker:
         return Hello(path, url, target if isinstance(target, str) else None, levels())
 
     def _is_busy(self, horizon: timedelta) -> bool:
+        until = self.engine.clock.now() + horizon
         with self.engine.store.reading() as reading:
-            return reading.is_busy(self.engine.clock.now() + horizon, self.handlers.excluded())
+            named = [each.number for each in reading.find_queues() if self.handlers.is_named(each.number)]
+            if self.handlers.served is not None and any(
+                reading.is_busy(until, queue=number) for number in named
+            ):
+                return True
+            return reading.is_busy(until, self.handlers.excluded())
 
     def _leave_unserved(self) -> None:
         """What is stored of flows that are not served here is left to others from the beginning."""
@@ -355,9 +361,12 @@ class Worker:
     # --- Leases ---
 
     def _register(self, transaction: Transaction, now: datetime) -> None:
-        worker = leases.register(transaction, now)
+        worker = leases.register(transaction, now, self._serves())
         self._take_over(transaction, now, worker)
         self._renewed = worker, now
+
+    def _serves(self) -> str:
+        return "" if self.handlers.served is None else self.handlers.served.as_text()
 
     def _expect_beat(self, now: datetime) -> None:
         self.renewed_at, self._beat_at = now, now + leases.RENEW_EVERY
@@ -366,6 +375,7 @@ class Worker:
     def _take_over(self, transaction: Transaction, now: datetime, worker: int) -> None:
         if freed_count := leases.take_over(transaction, now, worker):
             journal.note_taken_over(worker, freed_count)
+            transaction.ring()  # there may be more than this worker has room for
 
     def _beat(self) -> None:
         """Stay alive; take over from those who are not."""
@@ -379,8 +389,9 @@ class Worker:
         try:
             self.engine.committer.exclusively(self._renew, "lease", self._note_renewed)
         except StoreError as error:
-            worker = self._dispatcher.worker
-            log.warning("worker %d could not renew its lease, trying again: %s", worker, error)
+            log.warning(
+                "worker %d could not renew its lease, trying again: %s", self._dispatcher.worker, error
+            )
             self._beat_at = self.engine.clock.now() + _BEAT_AGAIN
             self._dispatcher.watch.need_by(self._beat_at)
 
@@ -391,7 +402,7 @@ class Worker:
     def _renew(self, transaction: Transaction, now: datetime) -> None:
         worker = self._dispatcher.worker
         if not transaction.renew_worker(worker, now + leases.ALIVE_FOR):
-            worker = leases.register(transaction, now)
+            worker = leases.register(transaction, now, self._serves())
         self._take_over(transaction, now, worker)
         self._renewed = worker, now
 

@@ -7,7 +7,9 @@ from typing import Protocol
 
 from orchestrator.core.state import Execution
 from orchestrator.engine.cache import Entry
+from orchestrator.engine.shares import Shares
 from orchestrator.engine.task import Task
+from orchestrator.store.queues import Queues
 
 
 class Workplace(Protocol):
@@ -19,8 +21,23 @@ class Workplace(Protocol):
 
     def claimer(self) -> int: ...
 
-    def excluded(self) -> list[str]:
-        """Definitions whose handlers cannot be bound here."""
+    def excluded(self, *, is_named: bool = False) -> list[str]:
+        """What is left to others: definitions that cannot be bound here, work that is not served.
+
+        `is_named`: of a queue of which all work is served.
+        """
+        ...
+
+    def note_queues(self, queues: Queues) -> None:
+        """As they are now."""
+        ...
+
+    def startable(self) -> int:
+        """How many handlers could begin at once; no less than that."""
+        ...
+
+    def shares(self, queues: Queues) -> Shares:
+        """Of which queues to claim now."""
         ...
 
     def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:

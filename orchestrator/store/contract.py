@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from orchestrator.core.pauses import Pauses
 from orchestrator.core.state import Run
 from orchestrator.store.bodies import Bodies
+from orchestrator.store.queues import Queues
 from orchestrator.store.rows import Writes
 
 
@@ -48,6 +49,8 @@ class WorkerRow(NamedTuple):
     host: str
     pid: int
     process_started: str
+    serves: str = ""
+    """Queues, flow types and steps, separated by commas; empty: everything."""
 
 
 class Projection(NamedTuple):
@@ -170,8 +173,18 @@ class Reading(Protocol):
         """Since when, or from when on, the oldest work that nobody has leased is due."""
         ...
 
-    def work_counts(self, now: datetime) -> tuple[int, int]:
-        """Leased step executions, and those that are due and nobody's."""
+    def work_counts(self, now: datetime) -> dict[int, tuple[int, int]]:
+        """By queue: leased step executions, and those that are due and nobody's."""
+        ...
+
+    def find_queues(self) -> Queues: ...
+
+    def leased_counts(self, queues: Iterable[int]) -> dict[int, int]:
+        """Of each of these queues that has any, how many executions are in the hands of workers."""
+        ...
+
+    def spent_until(self, queues: Iterable[int]) -> dict[int, int]:
+        """Until when the rates of these queues are used up; microseconds, see queues.Rate."""
         ...
 
     def count_prunable(self, before: datetime) -> int:
@@ -186,8 +199,11 @@ class Reading(Protocol):
 
     def export_definitions(self) -> Iterable[DefinitionRow]: ...
 
-    def is_busy(self, until: datetime, excluded: Sequence[str] = ()) -> bool:
-        """Anything leased, due by `until`, or backing off, what is paused or `excluded` left out?"""
+    def is_busy(self, until: datetime, excluded: Sequence[str] = (), queue: int | None = None) -> bool:
+        """Anything leased, due by `until`, or backing off, what is paused or `excluded` left out?
+
+        `queue`: of this one, whatever is excluded.
+        """
         ...
 
     def find_pauses(self) -> Pauses: ...
@@ -211,6 +227,11 @@ class Transaction(Reading, Protocol):
 
     @property
     def pauses(self) -> Pauses:
+        """As they are now."""
+        ...
+
+    @property
+    def queues(self) -> Queues:
         """As they are now."""
         ...
 
@@ -252,22 +273,63 @@ class Transaction(Reading, Protocol):
         """Another run of the flow id is now the latest."""
         ...
 
-    def claim(self, worker: int, now: datetime, limit: int, excluded: Sequence[str]) -> list[Claimed]:
-        """Lease the oldest due work to `worker`, except what is paused or `excluded`.
+    def claim_timers(self, worker: int, now: datetime, limit: int) -> list[Claimed]:
+        """What is due and needs no handler, oldest first, but for what is paused."""
+        ...
 
-        Definitions are excluded by `hash`, single steps of them by `hash/step`.
+    def next_timer_at(self) -> datetime | None: ...
+
+    def ready_queues(self, queues: Iterable[int], now: datetime) -> set[int]:
+        """Those of these in which something waits to be claimed, be it paused."""
+        ...
+
+    def hold_queues(self, queues: Iterable[int]) -> dict[int, int]:
+        """Nobody else holds these until the commit; one that others hold just now is missing.
+
+        Whoever takes work of a limited queue holds it, so that what is counted stays true. Gives what
+        `spent_until` gives.
         """
         ...
 
-    def next_due_at(self, excluded: Sequence[str]) -> datetime | None:
-        """When the next unleased work is due."""
+    def spend(self, queue: int, spent_until: int) -> None: ...
+
+    def set_queue(self, name: str, settings: str) -> int:
+        """Settings of a new or a known queue; its number."""
+        ...
+
+    def delete_queue(self, queue: int) -> None: ...
+
+    def calls(self) -> list[tuple[int, str, str, str, int]]:
+        """Run, execution id, flow type, step and queue of all live executions that do not wait."""
+        ...
+
+    def set_step_queues(self, executions: Iterable[tuple[int, str, int]]) -> None:
+        """Run, execution id and queue: where these stand from now on."""
+        ...
+
+    def claim(
+        self, worker: int, now: datetime, limit: int, excluded: Sequence[str], queue: int = 0
+    ) -> list[Claimed]:
+        """Lease due work of a queue to `worker`, except what is paused or `excluded`.
+
+        What is ready is taken in rounds: each run that has some gives one, then each that has more another.
+        What has become due since it was written, or was handed back, comes beside it, oldest first: half of
+        `limit`, or all that the other leaves. Definitions are excluded by `hash`, single steps of them by
+        `hash/step`.
+        """
+        ...
+
+    def next_due_at(self, excluded: Sequence[str], queue: int = 0) -> datetime | None:
+        """When the next unleased work of a queue is due."""
         ...
 
     def release(self, worker: int, executions: Iterable[tuple[int, str]]) -> None:
         """Hand back work that was not begun; no attempt is consumed (rule 157)."""
         ...
 
-    def register_worker(self, alive_until: datetime, host: str, pid: int, process_started: str) -> int: ...
+    def register_worker(
+        self, alive_until: datetime, host: str, pid: int, process_started: str, serves: str = ""
+    ) -> int: ...
 
     def renew_worker(self, worker: int, alive_until: datetime) -> bool:
         """False: this worker was given up by another, its leases are gone."""

@@ -96,6 +96,18 @@ CREATE TABLE orchestrator.projections (
 -- schema projections_claimed
 CREATE INDEX projections_claimed ON orchestrator.projections (worker) WHERE worker IS NOT NULL
 
+-- schema queues
+CREATE TABLE orchestrator.queues (
+	queue BIGINT GENERATED ALWAYS AS IDENTITY,
+	name TEXT NOT NULL,
+	settings TEXT NOT NULL,
+	spent_until BIGINT NOT NULL,
+	PRIMARY KEY (queue)
+)
+
+-- schema queues_identity
+CREATE UNIQUE INDEX queues_identity ON orchestrator.queues (name)
+
 -- schema reports
 CREATE TABLE orchestrator.reports (
 	run BIGINT NOT NULL,
@@ -166,14 +178,22 @@ CREATE TABLE orchestrator.steps (
 	worker BIGINT,
 	is_lost SMALLINT NOT NULL,
 	body BYTEA NOT NULL,
+	queue INTEGER DEFAULT 0 NOT NULL,
+	turn BIGINT,
 	rowid BIGINT GENERATED ALWAYS AS IDENTITY
 )
 
 -- schema steps_claimable
-CREATE INDEX steps_claimable ON orchestrator.steps (due_at) WHERE worker IS NULL AND due_at IS NOT NULL
+CREATE INDEX steps_claimable ON orchestrator.steps (queue, due_at) WHERE worker IS NULL AND turn IS NULL AND due_at IS NOT NULL
 
 -- schema steps_identity
 CREATE UNIQUE INDEX steps_identity ON orchestrator.steps (run, execution_id)
+
+-- schema steps_in_queues
+CREATE INDEX steps_in_queues ON orchestrator.steps (queue) WHERE worker IS NOT NULL AND queue > 0
+
+-- schema steps_in_turn
+CREATE INDEX steps_in_turn ON orchestrator.steps (queue, turn) WHERE worker IS NULL AND turn IS NOT NULL
 
 -- schema workers
 CREATE TABLE orchestrator.workers (
@@ -182,6 +202,7 @@ CREATE TABLE orchestrator.workers (
 	host TEXT NOT NULL,
 	pid INTEGER NOT NULL,
 	process_started TEXT NOT NULL,
+	serves TEXT DEFAULT '' NOT NULL,
 	PRIMARY KEY (worker)
 )
 
@@ -210,7 +231,13 @@ UPDATE orchestrator.runs SET is_latest=0 WHERE orchestrator.runs.run = %s::BIGIN
 INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, 0, %s)
 
 -- statement update_step(phase, attempt, due_at, worker, body, of_run, of_execution)
-UPDATE orchestrator.steps SET phase=%s::VARCHAR, attempt=%s::INTEGER, due_at=%s::BIGINT, worker=%s::BIGINT, is_lost=0, body=%s WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR
+UPDATE orchestrator.steps SET phase=%s::VARCHAR, attempt=%s::INTEGER, due_at=%s::BIGINT, worker=%s::BIGINT, is_lost=0, body=%s, queue=0, turn=NULL WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR
+
+-- statement insert_queued_step(run, execution_id, step, phase, attempt, due_at, worker, body, queue, turn)
+INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body, queue, turn) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, 0, %s, %s::INTEGER, %s::BIGINT)
+
+-- statement update_queued_step(phase, attempt, due_at, worker, body, queue, turn, of_run, of_execution)
+UPDATE orchestrator.steps SET phase=%s::VARCHAR, attempt=%s::INTEGER, due_at=%s::BIGINT, worker=%s::BIGINT, is_lost=0, body=%s, queue=%s::INTEGER, turn=%s::BIGINT WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR
 
 -- statement delete_step(of_run, of_execution)
 DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR
@@ -272,42 +299,63 @@ INSERT INTO orchestrator.projections (sender, flow_id, definition, body) VALUES 
 -- statement insert_history(run, version, at, kind, execution_id, body, event)
 INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s)
 
--- statement claim(now, limit, claimer)
-WITH oldest AS
+-- statement claim_timers(of_queue, now, limit, claimer)
+WITH first AS
 (SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
-WHERE orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at <= %s::BIGINT ORDER BY orchestrator.steps.due_at
- LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED)
- UPDATE orchestrator.steps SET worker=%s::BIGINT FROM oldest WHERE orchestrator.steps.run = oldest.run AND orchestrator.steps.execution_id = oldest.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, oldest.run, oldest.flow_id, oldest.run_id, oldest.flow, oldest.definition, oldest.request_id, oldest.status, oldest.version, oldest.attempt, oldest.started_at, oldest.closed_at, oldest.is_latest
-
--- statement claim_except(now, definitions, limit, claimer)
-WITH oldest AS
-(SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
-FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
-WHERE orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at <= %s::BIGINT AND NOT (EXISTS (SELECT *
-FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
-WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT AND orchestrator.steps.phase = 'waiting' AND NOT (EXISTS (SELECT *
 FROM orchestrator.runs, orchestrator.pauses
 WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.due_at
  LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED)
- UPDATE orchestrator.steps SET worker=%s::BIGINT FROM oldest WHERE orchestrator.steps.run = oldest.run AND orchestrator.steps.execution_id = oldest.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, oldest.run, oldest.flow_id, oldest.run_id, oldest.flow, oldest.definition, oldest.request_id, oldest.status, oldest.version, oldest.attempt, oldest.started_at, oldest.closed_at, oldest.is_latest
+ UPDATE orchestrator.steps SET worker=%s::BIGINT FROM first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
 
--- statement next_due_at()
-SELECT min(orchestrator.steps.due_at) AS min_1
+-- statement next_due_at(of_queue, of_queue)
+SELECT min(either.due_at) AS min_1
+FROM (SELECT min(orchestrator.steps.due_at) AS due_at
 FROM orchestrator.steps
-WHERE orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at IS NOT NULL
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL UNION ALL SELECT first.due_at AS due_at
+FROM (SELECT orchestrator.steps.due_at AS due_at
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL ORDER BY orchestrator.steps.turn
+ LIMIT 1 OFFSET 0) AS first) AS either
 
--- statement next_due_at_except(definitions)
-SELECT min(orchestrator.steps.due_at) AS min_1
+-- statement next_due_at_except(of_queue, definitions, of_queue, definitions)
+SELECT min(either.due_at) AS min_1
+FROM (SELECT min(orchestrator.steps.due_at) AS due_at
 FROM orchestrator.steps
-WHERE orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
 FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
 WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
 FROM orchestrator.runs, orchestrator.pauses
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) UNION ALL SELECT first.due_at AS due_at
+FROM (SELECT orchestrator.steps.due_at AS due_at
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, orchestrator.pauses
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.turn
+ LIMIT 1 OFFSET 0) AS first) AS either
+
+-- statement next_timer_at(of_queue)
+SELECT min(orchestrator.steps.due_at) AS min_1
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.phase = 'waiting' AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, orchestrator.pauses
 WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)))
 
--- statement lease(claimer, of_run, of_execution)
-UPDATE orchestrator.steps SET worker=%s::BIGINT WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR AND orchestrator.steps.worker IS NULL
+-- statement oldest_due_at()
+SELECT min(either.due_at) AS min_1
+FROM (SELECT (SELECT min(orchestrator.steps.due_at) AS min_2
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = known.queue AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL) AS due_at
+FROM (SELECT 0 AS queue UNION ALL SELECT orchestrator.queues.queue AS queue
+FROM orchestrator.queues) AS known UNION ALL SELECT (SELECT orchestrator.steps.due_at
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = known.queue AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL ORDER BY orchestrator.steps.turn
+ LIMIT 1 OFFSET 0) AS due_at
+FROM (SELECT 0 AS queue UNION ALL SELECT orchestrator.queues.queue AS queue
+FROM orchestrator.queues) AS known) AS either
 
 -- statement release(of_run, of_execution, holder)
 UPDATE orchestrator.steps SET worker=NULL WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR AND orchestrator.steps.worker = %s::BIGINT
@@ -320,8 +368,8 @@ SELECT orchestrator.steps.execution_id, orchestrator.steps.worker
 FROM orchestrator.steps
 WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = any(%s::TEXT[])
 
--- statement insert_worker(alive_until, host, pid, process_started)
-INSERT INTO orchestrator.workers (alive_until, host, pid, process_started) VALUES (%s::BIGINT, %s::VARCHAR, %s::INTEGER, %s::VARCHAR) RETURNING orchestrator.workers.worker
+-- statement insert_worker(alive_until, host, pid, process_started, serves)
+INSERT INTO orchestrator.workers (alive_until, host, pid, process_started, serves) VALUES (%s::BIGINT, %s::VARCHAR, %s::INTEGER, %s::VARCHAR, %s::VARCHAR) RETURNING orchestrator.workers.worker
 
 -- statement renew_worker(alive_until, of_worker)
 UPDATE orchestrator.workers SET alive_until=%s::BIGINT WHERE orchestrator.workers.worker = %s::BIGINT RETURNING orchestrator.workers.worker
@@ -330,7 +378,7 @@ UPDATE orchestrator.workers SET alive_until=%s::BIGINT WHERE orchestrator.worker
 DELETE FROM orchestrator.workers WHERE orchestrator.workers.worker = %s::BIGINT
 
 -- statement all_workers()
-SELECT orchestrator.workers.worker, orchestrator.workers.alive_until, orchestrator.workers.host, orchestrator.workers.pid, orchestrator.workers.process_started
+SELECT orchestrator.workers.worker, orchestrator.workers.alive_until, orchestrator.workers.host, orchestrator.workers.pid, orchestrator.workers.process_started, orchestrator.workers.serves
 FROM orchestrator.workers ORDER BY orchestrator.workers.worker
 
 -- statement find_latest(of_flow_id)
@@ -403,6 +451,13 @@ WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.defi
 FROM orchestrator.runs, orchestrator.pauses
 WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
 
+-- statement busy_in_queue(of_queue, until)
+SELECT EXISTS (SELECT *
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.due_at IS NOT NULL AND (orchestrator.steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+FROM orchestrator.runs, orchestrator.pauses
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
+
 -- statement claim_projections(claimer, claimer, limit)
 UPDATE orchestrator.projections SET worker=%s::BIGINT WHERE orchestrator.projections.seq IN (SELECT orchestrator.projections.seq
 FROM orchestrator.projections
@@ -449,6 +504,49 @@ INSERT INTO orchestrator.pauses (flow, step, paused_at) VALUES (%s::VARCHAR, %s:
 -- statement delete_pause(of_flow, of_step)
 DELETE FROM orchestrator.pauses WHERE orchestrator.pauses.flow = %s::VARCHAR AND orchestrator.pauses.step = %s::VARCHAR
 
+-- statement all_queues()
+SELECT orchestrator.queues.queue, orchestrator.queues.name, orchestrator.queues.settings
+FROM orchestrator.queues ORDER BY orchestrator.queues.queue
+
+-- statement insert_queue(name, settings)
+INSERT INTO orchestrator.queues (name, settings, spent_until) VALUES (%s::VARCHAR, %s::VARCHAR, 0) RETURNING orchestrator.queues.queue
+
+-- statement set_queue(settings, the_queue)
+UPDATE orchestrator.queues SET settings=%s::VARCHAR WHERE orchestrator.queues.queue = %s::BIGINT
+
+-- statement delete_queue(the_queue)
+DELETE FROM orchestrator.queues WHERE orchestrator.queues.queue = %s::BIGINT
+
+-- statement ready_queues(queues, now)
+SELECT listed.value
+FROM unnest(%s::BIGINT[]) AS listed(value)
+WHERE (EXISTS (SELECT *
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL)) OR (EXISTS (SELECT *
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT))
+
+-- statement spent_of_queues(queues)
+SELECT orchestrator.queues.queue, orchestrator.queues.spent_until
+FROM orchestrator.queues
+WHERE orchestrator.queues.queue = any(%s::BIGINT[])
+
+-- statement spend(spent_until, the_queue)
+UPDATE orchestrator.queues SET spent_until=%s::BIGINT WHERE orchestrator.queues.queue = %s::BIGINT
+
+-- statement leased_counts(queues)
+SELECT orchestrator.steps.queue, count(*) AS count_1
+FROM orchestrator.steps
+WHERE orchestrator.steps.worker IS NOT NULL AND orchestrator.steps.queue > 0 AND orchestrator.steps.queue = any(%s::BIGINT[]) GROUP BY orchestrator.steps.queue
+
+-- statement calls()
+SELECT orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.runs.flow, orchestrator.steps.step, orchestrator.steps.queue
+FROM orchestrator.steps JOIN orchestrator.runs ON orchestrator.runs.run = orchestrator.steps.run
+WHERE orchestrator.steps.phase != 'waiting' ORDER BY orchestrator.steps.run
+
+-- statement set_step_queue(queue, of_run, of_execution)
+UPDATE orchestrator.steps SET queue=%s::INTEGER, turn=NULL WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR
+
 -- statement prunable_runs(before, limit)
 SELECT orchestrator.runs.run
 FROM orchestrator.runs
@@ -479,8 +577,8 @@ SELECT min(CASE WHEN (orchestrator.runs.closed_at IS NULL) THEN orchestrator.run
 FROM orchestrator.runs
 
 -- statement work_counts(now)
-SELECT count(CASE WHEN (orchestrator.steps.worker IS NOT NULL) THEN 1 END) AS count_1, count(CASE WHEN (orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at <= %s::BIGINT) THEN 1 END) AS count_2
-FROM orchestrator.steps
+SELECT orchestrator.steps.queue, count(CASE WHEN (orchestrator.steps.worker IS NOT NULL) THEN 1 END) AS count_1, count(CASE WHEN (orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at <= %s::BIGINT) THEN 1 END) AS count_2
+FROM orchestrator.steps GROUP BY orchestrator.steps.queue
 
 -- statement row_counts()
 SELECT 'definitions', count(*) AS count_1
@@ -590,28 +688,85 @@ INSERT INTO orchestrator.runs (run, flow_id, is_latest, run_id, flow, definition
 DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = any(%s::BIGINT[])
 
 -- statement export_steps(of_run)
-SELECT orchestrator.steps.execution_id, orchestrator.steps.step, orchestrator.steps.phase, orchestrator.steps.attempt, orchestrator.steps.due_at, orchestrator.steps.worker, orchestrator.steps.is_lost, orchestrator.steps.body
+SELECT orchestrator.steps.execution_id, orchestrator.steps.step, orchestrator.steps.phase, orchestrator.steps.attempt, orchestrator.steps.due_at, orchestrator.steps.worker, orchestrator.steps.is_lost, orchestrator.steps.body, orchestrator.steps.queue, orchestrator.steps.turn
 FROM orchestrator.steps
 WHERE orchestrator.steps.run = %s::BIGINT ORDER BY rowid
 
--- statement import_steps(run, execution_id, step, phase, attempt, due_at, worker, is_lost, body)
-INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, %s::SMALLINT, %s)
+-- statement import_steps(run, execution_id, step, phase, attempt, due_at, worker, is_lost, body, queue, turn)
+INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body, queue, turn) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, %s::SMALLINT, %s, %s::INTEGER, %s::BIGINT)
+
+-- statement claim(of_queue, now, due_limit, of_queue, limit, claimer)
+WITH due AS
+(SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
+FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT ORDER BY orchestrator.steps.due_at
+ LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED),
+in_turn AS
+(SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
+FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL ORDER BY orchestrator.steps.turn
+ LIMIT %s::BIGINT - (SELECT count(*) AS count_1
+FROM due) FOR UPDATE OF steps, of_run SKIP LOCKED)
+ UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM (SELECT due.execution_id AS execution_id, due.run AS run, due.flow_id AS flow_id, due.run_id AS run_id, due.flow AS flow, due.definition AS definition, due.request_id AS request_id, due.status AS status, due.version AS version, due.attempt AS attempt, due.started_at AS started_at, due.closed_at AS closed_at, due.is_latest AS is_latest
+FROM due UNION ALL SELECT in_turn.execution_id AS execution_id, in_turn.run AS run, in_turn.flow_id AS flow_id, in_turn.run_id AS run_id, in_turn.flow AS flow, in_turn.definition AS definition, in_turn.request_id AS request_id, in_turn.status AS status, in_turn.version AS version, in_turn.attempt AS attempt, in_turn.started_at AS started_at, in_turn.closed_at AS closed_at, in_turn.is_latest AS is_latest
+FROM in_turn) AS first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
+
+-- statement claim_except(of_queue, now, definitions, due_limit, of_queue, definitions, limit, claimer)
+WITH due AS
+(SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
+FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, orchestrator.pauses
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.due_at
+ LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED),
+in_turn AS
+(SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
+FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs, orchestrator.pauses
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.turn
+ LIMIT %s::BIGINT - (SELECT count(*) AS count_1
+FROM due) FOR UPDATE OF steps, of_run SKIP LOCKED)
+ UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM (SELECT due.execution_id AS execution_id, due.run AS run, due.flow_id AS flow_id, due.run_id AS run_id, due.flow AS flow, due.definition AS definition, due.request_id AS request_id, due.status AS status, due.version AS version, due.attempt AS attempt, due.started_at AS started_at, due.closed_at AS closed_at, due.is_latest AS is_latest
+FROM due UNION ALL SELECT in_turn.execution_id AS execution_id, in_turn.run AS run, in_turn.flow_id AS flow_id, in_turn.run_id AS run_id, in_turn.flow AS flow, in_turn.definition AS definition, in_turn.request_id AS request_id, in_turn.status AS status, in_turn.version AS version, in_turn.attempt AS attempt, in_turn.started_at AS started_at, in_turn.closed_at AS closed_at, in_turn.is_latest AS is_latest
+FROM in_turn) AS first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
+
+-- statement orders()
+SELECT (SELECT string_agg(concat(orders.name, chr(31), orders.text, chr(31), orders.number), chr(30) ORDER BY orders.name, orders.text, orders.number) AS string_agg_1
+FROM (SELECT orchestrator.pauses.flow AS name, orchestrator.pauses.step AS text, CAST(NULL AS BIGINT) AS number
+FROM orchestrator.pauses UNION ALL SELECT orchestrator.queues.name AS name, orchestrator.queues.settings AS settings, orchestrator.queues.queue AS queue
+FROM orchestrator.queues) AS orders) AS anon_1
+
+-- statement demand_queues(queues, queues)
+WITH held AS
+(SELECT orchestrator.queues.queue AS queue
+FROM orchestrator.queues
+WHERE orchestrator.queues.queue = any(%s::BIGINT[]) FOR KEY SHARE)
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM held) = cardinality(%s::BIGINT[])) THEN 1 ELSE 0 END AS anon_1
+
+-- statement hold_queues(queues)
+SELECT orchestrator.queues.queue, orchestrator.queues.spent_until
+FROM orchestrator.queues
+WHERE orchestrator.queues.queue = any(%s::BIGINT[]) ORDER BY orchestrator.queues.queue FOR NO KEY UPDATE SKIP LOCKED
 
 -- statement keep_workers(workers)
 SELECT orchestrator.workers.worker
 FROM orchestrator.workers
 WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE
 
--- statement pauses()
-SELECT (SELECT string_agg(orchestrator.pauses.flow || chr(31) || orchestrator.pauses.step, chr(30) ORDER BY orchestrator.pauses.flow, orchestrator.pauses.step) AS string_agg_1
-FROM orchestrator.pauses) AS anon_1
-
--- statement demand(fence, workers, workers, paused)
+-- statement demand(fence, workers, workers, orders)
 SELECT 1 / CASE WHEN (pg_try_advisory_xact_lock(%s::BIGINT) AND (SELECT count(*) AS count_1
 FROM (SELECT orchestrator.workers.worker AS worker
 FROM orchestrator.workers
-WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = cardinality(%s::BIGINT[]) AND (SELECT string_agg(orchestrator.pauses.flow || chr(31) || orchestrator.pauses.step, chr(30) ORDER BY orchestrator.pauses.flow, orchestrator.pauses.step) AS string_agg_1
-FROM orchestrator.pauses) IS NOT DISTINCT FROM %s::VARCHAR) THEN 1 ELSE 0 END AS anon_1
+WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = cardinality(%s::BIGINT[]) AND (SELECT string_agg(concat(orders.name, chr(31), orders.text, chr(31), orders.number), chr(30) ORDER BY orders.name, orders.text, orders.number) AS string_agg_1
+FROM (SELECT orchestrator.pauses.flow AS name, orchestrator.pauses.step AS text, CAST(NULL AS BIGINT) AS number
+FROM orchestrator.pauses UNION ALL SELECT orchestrator.queues.name AS name, orchestrator.queues.settings AS settings, orchestrator.queues.queue AS queue
+FROM orchestrator.queues) AS orders) IS NOT DISTINCT FROM %s::VARCHAR) THEN 1 ELSE 0 END AS anon_1
 
 -- statement fence(fence)
 SELECT pg_try_advisory_lock(%s::BIGINT) AS pg_try_advisory_lock_1
@@ -709,6 +864,17 @@ FROM unnest(%s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::INTEGER[], %s:
 
 -- statement bulk_update_step(phase, attempt, due_at, worker, body, of_run, of_execution)
 UPDATE orchestrator.steps SET phase=v.phase, attempt=v.attempt, due_at=v.due_at, worker=v.worker, is_lost=0, body=v.body FROM unnest(%s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[], %s::TEXT[]) AS v(phase, attempt, due_at, worker, body, of_run, of_execution) WHERE orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
+
+-- statement bulk_insert_queued_step(queue, of_queue, run, execution_id, step, phase, attempt, due_at, worker, body, turn)
+INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, body, queue, is_lost, turn) SELECT v.run, v.execution_id, v.step, v.phase, v.attempt, v.due_at, v.worker, v.body, %s::INTEGER AS anon_1, 0, (SELECT coalesce(min(waiting.turn) + 1, 0) AS coalesce_1
+FROM orchestrator.steps AS waiting
+WHERE waiting.queue = %s::INTEGER AND waiting.worker IS NULL AND waiting.turn IS NOT NULL) + v.turn AS anon_2
+FROM unnest(%s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[]) AS v(run, execution_id, step, phase, attempt, due_at, worker, body, turn)
+
+-- statement bulk_update_queued_step(queue, of_queue, phase, attempt, due_at, worker, body, turn, of_run, of_execution)
+UPDATE orchestrator.steps SET phase=v.phase, attempt=v.attempt, due_at=v.due_at, worker=v.worker, is_lost=0, body=v.body, queue=%s::INTEGER, turn=((SELECT coalesce(min(waiting.turn) + 1, 0) AS coalesce_1
+FROM orchestrator.steps AS waiting
+WHERE waiting.queue = %s::INTEGER AND waiting.worker IS NULL AND waiting.turn IS NOT NULL) + v.turn) FROM unnest(%s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[], %s::BIGINT[], %s::TEXT[]) AS v(phase, attempt, due_at, worker, body, turn, of_run, of_execution) WHERE orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
 
 -- statement bulk_delete_step(of_run, of_execution)
 DELETE FROM orchestrator.steps USING unnest(%s::BIGINT[], %s::TEXT[]) AS v(of_run, of_execution) WHERE orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution

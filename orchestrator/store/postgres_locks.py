@@ -13,6 +13,7 @@ again with locks. As soon as anything is asked, the runs of this kind are locked
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from orchestrator.core.pauses import NO_PAUSES, Pauses
@@ -22,11 +23,12 @@ from orchestrator.store.postgres_link import Link, Rows
 from orchestrator.store.postgres_memory import Memory
 from orchestrator.store.postgres_upkeep import PostgresUpkeep
 from orchestrator.store.postgres_wire import Statement
+from orchestrator.store.queues import NO_QUEUES, Queues, queues_of
 from orchestrator.store.sql_reading import pauses_of
 
 _TRIES = 20
 _BETWEEN, _WITHIN = "\x1e", "\x1f"
-"""Pauses, as one text."""
+"""Pauses and queues, as one text."""
 
 
 class PostgresLocks(PostgresUpkeep):
@@ -50,12 +52,13 @@ class PostgresLocks(PostgresUpkeep):
         """A history row that is there if, and only if, it was committed."""
         self.learned: dict[int, Version | None] = {}
         """What is true of runs once it is committed (postgres_memory.py)."""
-        self.has_changed_pauses = False
+        self.has_changed_orders = False
         self._begin = begin
         self._memory = memory
         self._trusts = memory.is_trusted and not wanted
         self._lost_workers: frozenset[int] = memory.lost
         self._pauses: Pauses | None = None
+        self._queues: Queues | None = None
         self._locked: set[int] = set()
         self._assumed: dict[int, Version] = {}
         """Runs that are taken for unchanged."""
@@ -73,7 +76,7 @@ class PostgresLocks(PostgresUpkeep):
         if workers := sorted(self._memory.workers):
             link.open("keep_workers", workers, on_rows=self._note_workers)
         link.open("this_transaction", on_rows=self._note_number)
-        link.open("pauses", on_rows=self._note_pauses)
+        link.open("orders", on_rows=self._note_orders)
 
     @property
     def has_asked(self) -> bool:
@@ -97,7 +100,7 @@ class PostgresLocks(PostgresUpkeep):
             return
         link, workers = self._link, sorted(self._memory.workers)
         link.open_with(self._begin)
-        link.open("demand", link.fence, workers, workers, self._memory.pauses)
+        link.open("demand", link.fence, workers, workers, self._memory.orders)
 
     def _note_workers(self, rows: Rows) -> None:
         self._lost_workers = self._memory.workers - {worker for (worker,) in rows}
@@ -105,26 +108,31 @@ class PostgresLocks(PostgresUpkeep):
     def _note_number(self, rows: Rows) -> None:
         self.number = rows[0][0]
 
-    def _note_pauses(self, rows: Rows) -> None:
+    def _note_orders(self, rows: Rows) -> None:
         """The last thing that is asked at the beginning: is what was taken for true until here true?"""
-        memory, pauses = self._memory, rows[0][0]
-        self._pauses = _pauses_of(pauses)
-        if self._trusts and (self._lost_workers != memory.lost or pauses != memory.pauses):
-            raise StoreConflict("a worker was given up, or something paused, meanwhile")
-        memory.lost, memory.pauses, memory.knows_pauses = self._lost_workers, pauses, True
+        memory, orders = self._memory, rows[0][0]
+        self._pauses, self._queues = _orders_of(orders)
+        if self._trusts and (self._lost_workers != memory.lost or orders != memory.orders):
+            raise StoreConflict("a worker was given up, something paused or a queue changed, meanwhile")
+        memory.lost, memory.orders, memory.knows_orders = self._lost_workers, orders, True
 
     @property
     def pauses(self) -> Pauses:
-        if self._pauses is None and self._trusts and not self.has_asked:
-            return _pauses_of(self._memory.pauses)
-        if self._pauses is None:
-            self._link.flush()
+        self._look_at_orders()
         assert self._pauses is not None
         return self._pauses
 
-    def _change_pauses(self) -> None:
-        self._pauses = self.find_pauses()
-        self.has_changed_pauses = True
+    @property
+    def queues(self) -> Queues:
+        self._look_at_orders()
+        assert self._queues is not None
+        return self._queues
+
+    def _look_at_orders(self) -> None:
+        if self._pauses is None and self._trusts and not self.has_asked:
+            self._pauses, self._queues = _orders_of(self._memory.orders)
+        if self._pauses is None:
+            self._link.flush()
 
     def is_alive(self, worker: int) -> bool:
         self._look_at_workers()
@@ -250,7 +258,12 @@ class PostgresLocks(PostgresUpkeep):
         self._latest.clear()
 
 
-def _pauses_of(text: str | None) -> Pauses:
+@lru_cache(maxsize=8)
+def _orders_of(text: str | None) -> tuple[Pauses, Queues]:
+    """Pauses, and queues, which have a number."""
     if text is None:
-        return NO_PAUSES
-    return pauses_of(tuple(each.split(_WITHIN, 1)) for each in text.split(_BETWEEN))  # type: ignore[misc]
+        return NO_PAUSES, NO_QUEUES
+    rows = [each.split(_WITHIN) for each in text.split(_BETWEEN)]
+    pauses = pauses_of((name, step) for name, step, number in rows if not number)
+    queues = queues_of(sorted((int(number), name, settings) for name, settings, number in rows if number))
+    return pauses, queues

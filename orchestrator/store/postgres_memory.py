@@ -24,7 +24,7 @@ class Committed(Protocol):
 
     learned: dict[int, Version | None]
     """Runs as it leaves them; None: somebody else may be at it next."""
-    has_changed_pauses: bool
+    has_changed_orders: bool
     registered: set[int]
     buried: set[int]
     """Workers."""
@@ -38,8 +38,9 @@ class Memory:
         """Registered by this process."""
         self.lost: frozenset[int] = frozenset()
         """Those of them that are no more: deleted by others, or signed off."""
-        self.pauses: str | None = None
-        self.knows_pauses = False
+        self.orders: str | None = None
+        """What is paused, and which queues there are."""
+        self.knows_orders = False
         self.is_wary = False
         """The last transaction has failed: perhaps something of this is not true any more."""
         self._versions: OrderedDict[int, Version] = OrderedDict()
@@ -51,7 +52,7 @@ class Memory:
 
     @property
     def is_trusted(self) -> bool:
-        return self.knows_pauses and not self.is_wary and not self.lost
+        return self.knows_orders and not self.is_wary and not self.lost
 
     def of(self, run: int) -> Version | None:
         """None: it has to be asked for."""
@@ -84,8 +85,8 @@ class Memory:
 
     def note_commit(self, transaction: Committed) -> None:
         self.is_wary = False
-        if transaction.has_changed_pauses:
-            self.knows_pauses = False
+        if transaction.has_changed_orders:
+            self.knows_orders = False
         self.workers |= transaction.registered
         self.lost |= transaction.buried & self.workers
         versions = self._versions

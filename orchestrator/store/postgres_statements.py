@@ -23,12 +23,14 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    null,
     or_,
     select,
     table,
+    union_all,
     update,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, OID, TEXT, aggregate_order_by, psycopg
+from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, INTEGER, OID, TEXT, aggregate_order_by, psycopg
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.types import UserDefinedType
@@ -46,6 +48,7 @@ from orchestrator.store.tables import (
     outputs,
     pauses,
     projections,
+    queues,
     reports,
     runs,
     steps,
@@ -87,6 +90,23 @@ def _bulk_insert(name: str, into: Any, **constants: ColumnElement[Any]) -> Execu
     return insert(into).from_select([*types, *constants], select(*v.c, *constants.values()))
 
 
+def _bulk_in_turn(name: str, keys: dict[str, Any] | None = None) -> Any:
+    """All of one queue, which stands first and last; `turn` is a rank, the rounds from the next one on."""
+    types = {each: kind for each, kind in _parameters(name).items() if each != "queue"}
+    v = _rows(types)
+    waiting = steps.alias("waiting")
+    in_queue = and_(waiting.c.queue == b("of_queue"), waiting.c.worker.is_(None), waiting.c.turn.is_not(None))
+    next_turn: Any = select(func.coalesce(func.min(waiting.c.turn) + ONE, ZERO)).where(in_queue)
+    turn = next_turn.scalar_subquery() + v.c.turn
+    constants = {"queue": b("queue", type_=INTEGER), "is_lost": ZERO, "turn": turn}
+    if keys is None:
+        names = [each for each in types if each != "turn"]
+        selected = select(*(v.c[each] for each in names), *constants.values())
+        return insert(steps).from_select([*names, *constants], selected)
+    matches = update(steps).where(*(key == v.c[parameter] for parameter, key in keys.items()))
+    return matches.values({each: v.c[each] for each in types if each not in keys} | constants)
+
+
 def _bulk_change(name: str, changing: Any, keys: dict[str, Any], **constants: Any) -> Any:
     """`keys`: column by parameter; the other parameters are new values."""
     types = _parameters(name)
@@ -118,22 +138,41 @@ _IS_PAUSED = exists().where(
 
 
 def _claim(*conditions: ColumnElement[bool]) -> Executable:
-    """The oldest work that is due, nobody's, and of a run that nobody else is just writing."""
-    of_run = runs.alias("of_run")
-    oldest = (
-        select(steps.c.execution_id, *(of_run.c[each.name] for each in _LOCKED))
-        .join(of_run, of_run.c.run == steps.c.run)
-        .where(steps.c.worker.is_(None), steps.c.due_at <= b("now"), *conditions)
-        .order_by(steps.c.due_at)
-        .limit(b("limit"))
-        .with_for_update(skip_locked=True, of=(steps, of_run))
-        .cte("oldest")
-    )
+    """What is due, nobody's, and of a run that nobody else is just writing."""
+    due = _first(steps.c.due_at, b("due_limit"), shared.IS_LATER, steps.c.due_at <= b("now"), *conditions)
+    due = due.cte("due")
+    left: Any = b("limit", type_=BIGINT) - select(func.count()).select_from(due).scalar_subquery()
+    in_turn = _first(steps.c.turn, left, shared.IS_IN_TURN, *conditions).cte("in_turn")
+    first = union_all(select(due), select(in_turn)).subquery("first")
     return (
         update(steps)
-        .where(steps.c.run == oldest.c.run, steps.c.execution_id == oldest.c.execution_id)
+        .where(steps.c.run == first.c.run, steps.c.execution_id == first.c.execution_id)
+        .values(worker=b("claimer"), turn=null())
+        .returning(steps.c.execution_id, steps.c.is_lost, *(first.c[each.name] for each in _LOCKED))
+    )
+
+
+def _claim_timers() -> Executable:
+    is_timer = steps.c.phase == literal_column("'waiting'")
+    conditions = (shared.IS_LATER, steps.c.due_at <= b("now"), is_timer, ~_IS_PAUSED)
+    first = _first(steps.c.due_at, b("limit"), *conditions).cte("first")
+    return (
+        update(steps)
+        .where(steps.c.run == first.c.run, steps.c.execution_id == first.c.execution_id)
         .values(worker=b("claimer"))
-        .returning(steps.c.execution_id, steps.c.is_lost, *(oldest.c[each.name] for each in _LOCKED))
+        .returning(steps.c.execution_id, steps.c.is_lost, *(first.c[each.name] for each in _LOCKED))
+    )
+
+
+def _first(order: ColumnElement[Any], limit: Any, *conditions: ColumnElement[bool]) -> Any:
+    of_run = runs.alias("of_run")
+    return (
+        select(steps.c.execution_id, *(of_run.c[each.name] for each in _LOCKED))
+        .join(of_run, of_run.c.run == steps.c.run)
+        .where(steps.c.queue == b("of_queue"), *conditions)
+        .order_by(order)
+        .limit(limit)
+        .with_for_update(skip_locked=True, of=(steps, of_run))
     )
 
 
@@ -153,6 +192,17 @@ _known = (
     .cte("known")
 )
 _known_count: Any = select(func.count()).select_from(_known).scalar_subquery()
+_queue_numbers = b("queues", type_=ARRAY(BIGINT))
+_listed_queues = (
+    func.unnest(_queue_numbers).table_valued(column("value", BIGINT)).render_derived(name="listed")
+)
+_held = (
+    select(queues.c.queue)
+    .where(_any(queues.c.queue, "queues", BIGINT))
+    .with_for_update(read=True, key_share=True)
+    .cte("held")
+)
+_held_count: Any = select(func.count()).select_from(_held).scalar_subquery()
 _IS_UNUSED = and_(
     definitions.c.hash.not_in(select(runs.c.definition)),
     definitions.c.hash.not_in(select(projections.c.definition)),
@@ -166,9 +216,16 @@ _kept = (
     .subquery("kept")
 )
 _kept_count: Any = select(func.count()).select_from(_kept).scalar_subquery()
-_pause = pauses.c.flow.concat(literal_column("chr(31)")).concat(pauses.c.step)
-_between: Any = aggregate_order_by(literal_column("chr(30)"), pauses.c.flow, pauses.c.step)
-_paused: Any = select(func.string_agg(_pause, _between)).scalar_subquery()
+_orders = (
+    select(pauses.c.flow.label("name"), pauses.c.step.label("text"), null().cast(BIGINT).label("number"))
+    .union_all(select(queues.c.name, queues.c.settings, queues.c.queue))
+    .subquery("orders")
+)
+_WITHIN, _BETWEEN = literal_column("chr(31)"), literal_column("chr(30)")
+_order = func.concat(_orders.c.name, _WITHIN, _orders.c.text, _WITHIN, _orders.c.number)
+_ordered: Any = select(
+    func.string_agg(_order, aggregate_order_by(_BETWEEN, _orders.c.name, _orders.c.text, _orders.c.number))
+).scalar_subquery()
 
 # --- Others ---
 
@@ -209,9 +266,23 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
     ),
     "claim": _claim(),
     "claim_except": _claim(~_IS_EXCLUDED, ~_IS_PAUSED),
-    "next_due_at_except": select(func.min(steps.c.due_at)).where(
-        steps.c.worker.is_(None), steps.c.due_at.is_not(None), ~_IS_EXCLUDED, ~_IS_PAUSED
+    "claim_timers": _claim_timers(),
+    "orders": select(_ordered),
+    "ready_queues": shared.ready_queues(_listed_queues.c.value),
+    "demand_queues": select(
+        ONE.op("/")(case((_held_count == func.cardinality(_queue_numbers), ONE), else_=ZERO))
     ),
+    "spent_of_queues": select(queues.c.queue, queues.c.spent_until).where(
+        _any(queues.c.queue, "queues", BIGINT)
+    ),
+    "hold_queues": select(queues.c.queue, queues.c.spent_until)
+    .where(_any(queues.c.queue, "queues", BIGINT))
+    .order_by(queues.c.queue)
+    .with_for_update(skip_locked=True, key_share=True),
+    "leased_counts": select(steps.c.queue, func.count())
+    .where(steps.c.worker.is_not(None), steps.c.queue > ZERO, _any(steps.c.queue, "queues", BIGINT))
+    .group_by(steps.c.queue),
+    "next_due_at_except": shared.next_due_at(~_IS_EXCLUDED, ~_IS_PAUSED),
     "busy": select(
         exists().where(
             steps.c.due_at.is_not(None),
@@ -255,7 +326,6 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
         projections.c.definition,
         projections.c.body,
     ),
-    "pauses": select(_paused),
     "demand": select(
         ONE.op("/")(
             case(
@@ -263,7 +333,7 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
                     and_(
                         func.pg_try_advisory_xact_lock(b("fence", type_=BIGINT)),
                         _kept_count == func.cardinality(b("workers", type_=ARRAY(BIGINT))),
-                        _paused.is_not_distinct_from(b("paused", type_=TEXT)),
+                        _ordered.is_not_distinct_from(b("orders", type_=TEXT)),
                     ),
                     ONE,
                 ),
@@ -320,7 +390,9 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
     "fate": select(func.pg_xact_status(b("transaction", type_=TEXT).cast(_TRANSACTION))),
     "notify": select(func.pg_notify(b("channel", type_=TEXT), b("payload", type_=TEXT))),
 }
-del _STATEMENTS["versions"], _STATEMENTS["last_run"]
+for _name in ("claim_due", "claim_in_turn"):
+    del _STATEMENTS[_name], _STATEMENTS[f"{_name}_except"]
+del _STATEMENTS["versions"], _STATEMENTS["last_run"], _STATEMENTS["next_turn"]
 
 _ORDER = {
     "history": history.c.version,
@@ -346,6 +418,8 @@ BULK: dict[str, Any] = {
     "close_run": _guarded(_bulk_change("close_run", update(runs), _RUN), _EXPECTED),
     "insert_step": _bulk_insert("insert_step", steps, is_lost=ZERO),
     "update_step": _bulk_change("update_step", update(steps), _STEP, is_lost=ZERO),
+    "insert_queued_step": _bulk_in_turn("insert_queued_step"),
+    "update_queued_step": _bulk_in_turn("update_queued_step", _STEP),
     "delete_step": _bulk_change("delete_step", delete(steps), _STEP),
     "delete_steps": _bulk_change("delete_steps", delete(steps), {"of_run": steps.c.run}),
     "insert_message": _bulk_insert("insert_message", messages),

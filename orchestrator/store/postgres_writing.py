@@ -12,24 +12,25 @@ from itertools import chain
 
 from orchestrator.store.contract import Claimed, Loan, Projection, Version
 from orchestrator.store.postgres_lending import Lender
-from orchestrator.store.postgres_link import Link
+from orchestrator.store.postgres_link import Link, Rows
 from orchestrator.store.postgres_locks import PostgresLocks
 from orchestrator.store.postgres_memory import Memory
 from orchestrator.store.postgres_wire import Statement
-from orchestrator.store.rows import GUARDED, Writes
+from orchestrator.store.rows import GUARDED, QUEUED, Writes
+from orchestrator.store.shares import due_share
 from orchestrator.store.times import from_micros, to_micros
 
 _ORDER = tuple(Writes.__slots__)
 _BULK_FROM = {"insert_step": 8, "update_step": 8, "delete_step": 8}
 _BULK_FROM_OTHERS = 4
 """Fewer rows are quicker one by one."""
-_WORKER_AT = {"insert_step": 6, "update_step": 3}
+_WORKER_AT = {"insert_step": 6, "insert_queued_step": 6, "update_step": 3, "update_queued_step": 3}
 _MERGED = {
     ("update_run", "delete_step", "insert_step", "insert_history"): "advance",
     ("close_run", "delete_steps", "insert_history"): "finish",
 }
 """What a plain step writes, in one statement; the names in their order."""
-_RUN_AT = {"insert_step": 0, "update_step": 5}
+_QUEUED_RUN_AT = QUEUED["update_queued_step"] + 2
 _MAXIMUM_BLOCK = 128
 
 
@@ -71,6 +72,8 @@ class PostgresTransaction(PostgresLocks):
         self.registered: set[int] = set()
         self.buried: set[int] = set()
         self.is_ring_due = False
+        self._due: dict[int, int | None] = {}
+        """By queue, when its next work is due, as the last claim has left it."""
         self._lender = lender
         self._numbers = numbers
 
@@ -108,15 +111,14 @@ class PostgresTransaction(PostgresLocks):
         for version, _, run, _ in writes.update_run:
             learned[run] = heads[run]._replace(version=version) if run in heads else None
         learned.update(dict.fromkeys(row[6] for row in writes.close_run))
-        now = max((row[2] for row in writes.insert_history), default=0)
-        for name, worker_at in _WORKER_AT.items():
-            for row in getattr(writes, name):
-                due_at = row[worker_at - 1]
-                if row[worker_at] is None and due_at is not None and due_at <= now:
-                    learned[row[_RUN_AT[name]]] = None
+        learned.update(dict.fromkeys(row[0] for row in writes.insert_queued_step))
+        learned.update(dict.fromkeys(row[_QUEUED_RUN_AT] for row in writes.update_queued_step))
 
     def _write_rows(self, name: str, rows: list[tuple[object, ...]]) -> None:
         bulk = f"bulk_{name}"
+        if name in QUEUED:
+            self._write_queued(bulk, rows, QUEUED[name])
+            return
         if len(rows) < _BULK_FROM.get(name, _BULK_FROM_OTHERS) or bulk not in self._link.statements:
             self._link.defer_many(name, rows)
             return
@@ -124,6 +126,15 @@ class PostgresTransaction(PostgresLocks):
         if name in GUARDED:
             columns.append(len(rows))
         self._link.defer(bulk, *columns)
+
+    def _write_queued(self, bulk: str, rows: list[tuple[object, ...]], at: int) -> None:
+        by_queue: dict[object, list[tuple[object, ...]]] = {}
+        for row in rows:
+            by_queue.setdefault(row[at], []).append((*row[:at], *row[at + 1 :]))
+        if known := sorted(int(str(queue)) for queue in by_queue if queue):
+            self._link.defer("demand_queues", known, known)  # others may have deleted one
+        for queue, rows_of_it in by_queue.items():
+            self._link.defer(bulk, queue, queue, *(list(c) for c in zip(*rows_of_it, strict=True)))
 
     def _without_lost(self, name: str, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
         """What was meant for a worker that others took for dead is nobody's."""
@@ -146,32 +157,58 @@ class PostgresTransaction(PostgresLocks):
 
     # --- Work ---
 
-    def claim(self, worker: int, now: datetime, limit: int, excluded: Sequence[str]) -> list[Claimed]:
-        at, pauses = to_micros(now), self.pauses
-        if worker in self._lost_workers:
-            return []
-        if excluded or pauses:
-            questions: list[tuple[str, tuple[object, ...]]] = [
-                ("claim_except", (at, list(excluded), limit, worker)),
-                ("next_due_at_except", (list(excluded),)),
-            ]
-        else:
-            questions = [("claim", (at, limit, worker)), ("next_due_at", ())]
-        rows, due = self._link.together(questions)
-        self._due = due[0][0]
+    def claim(
+        self, worker: int, now: datetime, limit: int, excluded: Sequence[str], queue: int = 0
+    ) -> list[Claimed]:
+        share, at = due_share(limit), to_micros(now)
+        rows = self._claim(worker, at, (share, limit), excluded, queue)
+        due_at = self._due.get(queue)
+        if len(rows) < limit and due_at is not None and due_at <= at:
+            left = limit - len(rows)
+            rows += self._claim(worker, at, (left, left), excluded, queue)
         self._note([row[2:] for row in rows])
         return [Claimed(run, execution_id, bool(is_lost)) for execution_id, is_lost, run, *_ in rows]
 
-    _due: int | None = None
-    """When the next work is due, as the last claim has left it."""
-
-    def next_due_at(self, excluded: Sequence[str]) -> datetime | None:
-        if self._due is not None:
-            return from_micros(self._due)
+    def _claim(
+        self, worker: int, at: int, limits: tuple[int, int], excluded: Sequence[str], queue: int
+    ) -> Rows:
+        """`limits`: of what has become due, and of all."""
+        if worker in self._lost_workers:
+            return []
         if excluded or self.pauses:
-            (micros,) = self._row("next_due_at_except", list(excluded))
+            left = list(excluded)
+            questions: list[tuple[str, tuple[object, ...]]] = [
+                ("claim_except", (queue, at, left, limits[0], queue, left, limits[1], worker)),
+                ("next_due_at_except", (queue, left, queue, left)),
+            ]
         else:
-            (micros,) = self._row("next_due_at")
+            questions = [
+                ("claim", (queue, at, limits[0], queue, limits[1], worker)),
+                ("next_due_at", (queue, queue)),
+            ]
+        rows, due = self._link.together(questions)
+        self._due[queue] = due[0][0]
+        return rows
+
+    def claim_timers(self, worker: int, now: datetime, limit: int) -> list[Claimed]:
+        if worker in self._lost_workers:
+            return []
+        rows = self._all("claim_timers", 0, to_micros(now), limit, worker)
+        self._note([row[2:] for row in rows])
+        return [Claimed(run, execution_id, bool(is_lost)) for execution_id, is_lost, run, *_ in rows]
+
+    def next_timer_at(self) -> datetime | None:
+        (micros,) = self._row("next_timer_at", 0)
+        return from_micros(micros) if micros is not None else None
+
+    def next_due_at(self, excluded: Sequence[str], queue: int = 0) -> datetime | None:
+        if (known := self._due.get(queue)) is not None:
+            return from_micros(known)
+        if excluded or self.pauses:
+            left = list(excluded)
+            (micros,) = self._row("next_due_at_except", queue, left, queue, left)
+        else:
+            (micros,) = self._row("next_due_at", queue, queue)
         return from_micros(micros) if micros is not None else None
 
     def release(self, worker: int, executions: Iterable[tuple[int, str]]) -> None:
@@ -179,7 +216,7 @@ class PostgresTransaction(PostgresLocks):
         if rows:
             self._lock((run for run, _, _ in rows), is_sure=True)
             self._link.defer_many("release", rows)
-            self._due = None
+            self._due.clear()
 
     def claim_projections(self, worker: int, limit: int) -> list[Projection]:
         """One at a time: the order of a flow id's rows must not be lost between two."""
@@ -193,18 +230,61 @@ class PostgresTransaction(PostgresLocks):
 
     def pause(self, flow: str, step: str | None, at: datetime) -> bool:
         is_new = self._link.count("insert_pause", flow, step or "", to_micros(at)) == 1
-        self._change_pauses()
+        self._pauses = self.find_pauses()
+        self.has_changed_orders = True
         return is_new
 
     def resume(self, flow: str, step: str | None) -> bool:
         was_paused = self._link.count("delete_pause", flow, step or "") == 1
-        self._change_pauses()
+        self._pauses = self.find_pauses()
+        self.has_changed_orders = True
         return was_paused
+
+    # --- Queues ---
+
+    def ready_queues(self, queues: Iterable[int], now: datetime) -> set[int]:
+        return {queue for (queue,) in self._all("ready_queues", list(queues), to_micros(now))}
+
+    def hold_queues(self, queues: Iterable[int]) -> dict[int, int]:
+        """Whoever counts after that sees what others took before."""
+        return dict(self._all("hold_queues", list(queues)))
+
+    def spend(self, queue: int, spent_until: int) -> None:
+        self._link.defer("spend", spent_until, queue)
+
+    def set_queue(self, name: str, settings: str) -> int:
+        known = self.queues.named(name)
+        if known is None:
+            self._link.defer("insert_queue", name, settings)
+        else:
+            self._link.defer("set_queue", settings, known.number)
+        self._queues = self.find_queues()
+        self.has_changed_orders = True
+        queue = self._queues.named(name)
+        assert queue is not None
+        return queue.number
+
+    def delete_queue(self, queue: int) -> None:
+        self._link.defer("delete_queue", queue)
+        self._queues = self.find_queues()
+        self.has_changed_orders = True
+
+    def calls(self) -> list[tuple[int, str, str, str, int]]:
+        return self._all("calls")
+
+    def set_step_queues(self, executions: Iterable[tuple[int, str, int]]) -> None:
+        rows = [(queue, run, execution_id) for run, execution_id, queue in executions]
+        if rows:
+            self._lock((run for _, run, _ in rows), is_sure=True)
+            self._link.defer_many("set_step_queue", rows)
+            self._due.clear()
 
     # --- Workers ---
 
-    def register_worker(self, alive_until: datetime, host: str, pid: int, process_started: str) -> int:
-        (worker,) = self._row("insert_worker", to_micros(alive_until), host, pid, process_started)
+    def register_worker(
+        self, alive_until: datetime, host: str, pid: int, process_started: str, serves: str = ""
+    ) -> int:
+        (worker,) = self._row("insert_worker", to_micros(alive_until), host, pid, process_started, serves)
         self.registered.add(worker)
         return int(worker)
 
@@ -218,7 +298,7 @@ class PostgresTransaction(PostgresLocks):
         self._note(self._all("lock_runs_of_worker", worker))
         count = self._link.count("release_lost", worker)
         self._link.defer("release_projections", worker)
-        self._due = None
+        self._due.clear()
         return count
 
     def ring(self) -> None:

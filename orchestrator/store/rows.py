@@ -25,8 +25,12 @@ from orchestrator.store.run_state import state_of
 from orchestrator.store.times import to_micros
 
 encode_json: Callable[[Any], bytes] = msgspec.json.Encoder().encode
-Place = Callable[[int, Execution], int | None]
-"""(run, execution that is to be written) -> the worker that it is leased to at once, or None."""
+Place = Callable[[int, Execution], tuple[int | None, int, int | None]]
+"""(run, execution that is to be written) -> worker, queue, rank.
+
+`worker`: that it is leased to at once, or None. `rank`: of what is ready and left to be claimed, how much
+other work of its run waits to be claimed before it; else None.
+"""
 
 
 @dataclass(slots=True)
@@ -40,7 +44,9 @@ class Writes:
     delete_steps: list[tuple[Any, ...]] = field(default_factory=list)
     delete_step: list[tuple[Any, ...]] = field(default_factory=list)
     update_step: list[tuple[Any, ...]] = field(default_factory=list)
+    update_queued_step: list[tuple[Any, ...]] = field(default_factory=list)
     insert_step: list[tuple[Any, ...]] = field(default_factory=list)
+    insert_queued_step: list[tuple[Any, ...]] = field(default_factory=list)
     clear_messages: list[tuple[Any, ...]] = field(default_factory=list)
     delete_message: list[tuple[Any, ...]] = field(default_factory=list)
     insert_message: list[tuple[Any, ...]] = field(default_factory=list)
@@ -63,6 +69,11 @@ class Writes:
 
 GUARDED = ("update_run", "close_run")
 """Statements of which each must find its row."""
+QUEUED = {"insert_queued_step": 8, "update_queued_step": 5}
+"""Statements whose rows have a queue at this place and a rank after it.
+
+The database makes a turn of the rank: the next round of the queue, and as many later.
+"""
 
 
 @dataclass(slots=True)
@@ -301,13 +312,22 @@ class RunRows:
                     writes.delete_step.append((number, execution_id))
                 continue
             due_at = to_micros(execution.due_at) if execution.due_at else None
-            lease = (execution.attempt, due_at, place(number, execution))
+            worker, queue, rank = place(number, execution)
+            lease = (execution.attempt, due_at, worker)
             body = encode_execution(execution)
+            is_queued = rank is not None or queue != 0
             if is_stored:
-                writes.update_step.append((execution.phase.value, *lease, body, number, execution_id))
+                head: tuple[Any, ...] = (execution.phase.value, *lease, body)
+                if is_queued:
+                    writes.update_queued_step.append((*head, queue, rank, number, execution_id))
+                else:
+                    writes.update_step.append((*head, number, execution_id))
             else:
-                row = (number, execution_id, execution.step, execution.phase.value)
-                writes.insert_step.append((*row, *lease, body))
+                head = (number, execution_id, execution.step, execution.phase.value, *lease, body)
+                if is_queued:
+                    writes.insert_queued_step.append((*head, queue, rank))
+                else:
+                    writes.insert_step.append(head)
 
     def _write_messages(self, writes: Writes) -> None:
         for seq, message in self._messages.items():

@@ -25,6 +25,7 @@ from orchestrator.store.contract import (
     StoredRun,
     WorkerRow,
 )
+from orchestrator.store.queues import Queues, queues_of
 from orchestrator.store.run_state import RunState
 from orchestrator.store.sql import COLUMNS, RUN_TABLES
 from orchestrator.store.times import from_micros, to_micros
@@ -113,11 +114,22 @@ class SqlReading:
         row = self._one("definition", hash)
         return StoredDefinition(*row) if row else None
 
-    def is_busy(self, until: datetime, excluded: Sequence[str] = ()) -> bool:
+    def is_busy(self, until: datetime, excluded: Sequence[str] = (), queue: int | None = None) -> bool:
+        if queue is not None:
+            return bool(self._row("busy_in_queue", queue, to_micros(until))[0])
         return bool(self._row("busy", self._listed(excluded), to_micros(until))[0])
 
     def find_pauses(self) -> Pauses:
         return pauses_of(self._all("all_pauses"))
+
+    def find_queues(self) -> Queues:
+        return queues_of(self._all("all_queues"))
+
+    def leased_counts(self, queues: Iterable[int]) -> dict[int, int]:
+        return dict(self._all("leased_counts", self._listed(queues)))
+
+    def spent_until(self, queues: Iterable[int]) -> dict[int, int]:
+        return dict(self._all("spent_of_queues", self._listed(queues)))
 
     def is_projecting(self, run: int | None = None) -> bool:
         row = self._row("has_projections") if run is None else self._row("has_projections_of", run)
@@ -129,12 +141,12 @@ class SqlReading:
         return dict(self._all("run_counts"))
 
     def oldest_due_at(self) -> datetime | None:
-        (micros,) = self._row("next_due_at")
+        (micros,) = self._row("oldest_due_at")
         return from_micros(micros) if micros is not None else None
 
-    def work_counts(self, now: datetime) -> tuple[int, int]:
-        leased_count, due_count = self._row("work_counts", to_micros(now))
-        return leased_count, due_count
+    def work_counts(self, now: datetime) -> dict[int, tuple[int, int]]:
+        rows = self._all("work_counts", to_micros(now))
+        return {queue: (leased_count, due_count) for queue, leased_count, due_count in rows}
 
     def workers(self) -> list[WorkerRow]:
         return list(starmap(WorkerRow, self._all("all_workers")))
@@ -168,7 +180,7 @@ class SqlReading:
 
     def _statistics(self, now: datetime, *, used_bytes: int, free_bytes: int) -> Statistics:
         oldest_running, oldest_closed = self._row("oldest_runs")
-        leased_count, due_count = self.work_counts(now)
+        counts = list(self.work_counts(now).values())
         return Statistics(
             schema_version=self._row("installed_version")[0],
             used_bytes=used_bytes,
@@ -177,8 +189,8 @@ class SqlReading:
             row_counts=dict(self._all("row_counts")),
             oldest_running_at=from_micros(oldest_running) if oldest_running is not None else None,
             oldest_closed_at=from_micros(oldest_closed) if oldest_closed is not None else None,
-            leased_count=leased_count,
-            due_count=due_count,
+            leased_count=sum(leased_count for leased_count, _ in counts),
+            due_count=sum(due_count for _, due_count in counts),
         )
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from orchestrator.core.pauses import NO_PAUSES
 from orchestrator.errors import StoreError
 from orchestrator.store.doorbell import Doorbell
+from orchestrator.store.queues import NO_QUEUES
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sqlite_file import Upgrade, connect, explain, install
 from orchestrator.store.sqlite_lending import Lender
-from orchestrator.store.sqlite_reading import SqliteReading, read_pauses
+from orchestrator.store.sqlite_reading import SqliteReading, read_pauses, read_queues
 from orchestrator.store.sqlite_upkeep import vacuum
 from orchestrator.store.sqlite_writing import SqliteTransaction
 from orchestrator.store.turnstile import Turnstile
@@ -48,6 +49,7 @@ class SqliteStore:
         self._epoch = 0
         self._last_run = 0
         self._pauses = NO_PAUSES
+        self._queues = NO_QUEUES
 
     # --- Transactions ---
 
@@ -65,6 +67,7 @@ class SqliteStore:
                     self._writer.execute("ROLLBACK")
                 raise
             self._last_run, self._pauses = transaction.last_run, transaction.pauses
+            self._queues = transaction.queues
         if transaction.is_ring_due:
             self.ring()
 
@@ -75,8 +78,14 @@ class SqliteStore:
             self._epoch += 1
             self._last_run = self._writer.execute(STATEMENTS["last_run"]).fetchone()[0]
             self._pauses = read_pauses(self._writer)
+            self._queues = read_queues(self._writer)
         return SqliteTransaction(
-            self._writer, self._lender, epoch=self._epoch, last_run=self._last_run, pauses=self._pauses
+            self._writer,
+            self._lender,
+            epoch=self._epoch,
+            last_run=self._last_run,
+            pauses=self._pauses,
+            queues=self._queues,
         )
 
     @contextlib.contextmanager

@@ -90,6 +90,17 @@ CREATE TABLE projections (
 -- schema projections_claimed
 CREATE INDEX projections_claimed ON projections (worker) WHERE worker IS NOT NULL
 
+-- schema queues
+CREATE TABLE queues (
+	queue INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+	name TEXT NOT NULL,
+	settings TEXT NOT NULL,
+	spent_until BIGINT NOT NULL
+)
+
+-- schema queues_identity
+CREATE UNIQUE INDEX queues_identity ON queues (name)
+
 -- schema reports
 CREATE TABLE reports (
 	run BIGINT NOT NULL,
@@ -157,14 +168,22 @@ CREATE TABLE steps (
 	due_at BIGINT,
 	worker BIGINT,
 	is_lost SMALLINT NOT NULL,
-	body BLOB NOT NULL
+	body BLOB NOT NULL,
+	queue INTEGER DEFAULT 0 NOT NULL,
+	turn BIGINT
 )
 
 -- schema steps_claimable
-CREATE INDEX steps_claimable ON steps (due_at) WHERE worker IS NULL AND due_at IS NOT NULL
+CREATE INDEX steps_claimable ON steps (queue, due_at) WHERE worker IS NULL AND turn IS NULL AND due_at IS NOT NULL
 
 -- schema steps_identity
 CREATE UNIQUE INDEX steps_identity ON steps (run, execution_id)
+
+-- schema steps_in_queues
+CREATE INDEX steps_in_queues ON steps (queue) WHERE worker IS NOT NULL AND queue > 0
+
+-- schema steps_in_turn
+CREATE INDEX steps_in_turn ON steps (queue, turn) WHERE worker IS NULL AND turn IS NOT NULL
 
 -- schema workers
 CREATE TABLE workers (
@@ -172,7 +191,8 @@ CREATE TABLE workers (
 	alive_until BIGINT NOT NULL,
 	host TEXT NOT NULL,
 	pid INTEGER NOT NULL,
-	process_started TEXT NOT NULL
+	process_started TEXT NOT NULL,
+	serves TEXT DEFAULT '' NOT NULL
 )
 
 -- statement insert_run(run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error)
@@ -194,7 +214,13 @@ UPDATE runs SET is_latest=0 WHERE runs.run = ?
 INSERT INTO steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)
 
 -- statement update_step(phase, attempt, due_at, worker, body, of_run, of_execution)
-UPDATE steps SET phase=?, attempt=?, due_at=?, worker=?, is_lost=0, body=? WHERE steps.run = ? AND steps.execution_id = ?
+UPDATE steps SET phase=?, attempt=?, due_at=?, worker=?, is_lost=0, body=?, queue=0, turn=NULL WHERE steps.run = ? AND steps.execution_id = ?
+
+-- statement insert_queued_step(run, execution_id, step, phase, attempt, due_at, worker, body, queue, turn)
+INSERT INTO steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body, queue, turn) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)
+
+-- statement update_queued_step(phase, attempt, due_at, worker, body, queue, turn, of_run, of_execution)
+UPDATE steps SET phase=?, attempt=?, due_at=?, worker=?, is_lost=0, body=?, queue=?, turn=? WHERE steps.run = ? AND steps.execution_id = ?
 
 -- statement delete_step(of_run, of_execution)
 DELETE FROM steps WHERE steps.run = ? AND steps.execution_id = ?
@@ -256,38 +282,98 @@ INSERT INTO projections (sender, flow_id, definition, body) VALUES (?, ?, ?, ?)
 -- statement insert_history(run, version, at, kind, execution_id, body, event)
 INSERT INTO history (run, version, at, kind, execution_id, body, event) VALUES (?, ?, ?, ?, ?, ?, ?)
 
--- statement claim(claimer, now, limit)
-UPDATE steps SET worker=? WHERE rowid IN (SELECT steps.rowid
+-- statement claim_due(claimer, of_queue, now, limit)
+UPDATE steps SET worker=?, turn=NULL WHERE rowid IN (SELECT steps.rowid
 FROM steps
-WHERE steps.worker IS NULL AND steps.due_at <= ? ORDER BY steps.due_at
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ? ORDER BY steps.due_at
  LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
 
--- statement claim_except(claimer, now, definitions, limit)
-UPDATE steps SET worker=? WHERE rowid IN (SELECT steps.rowid
+-- statement claim_due_except(claimer, of_queue, now, definitions, limit)
+UPDATE steps SET worker=?, turn=NULL WHERE rowid IN (SELECT steps.rowid
 FROM steps
-WHERE steps.worker IS NULL AND steps.due_at <= ? AND NOT (EXISTS (SELECT *
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ? AND NOT (EXISTS (SELECT *
 FROM runs, json_each(?) AS anon_1
 WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step)))) AND NOT (EXISTS (SELECT *
 FROM runs, pauses
 WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) ORDER BY steps.due_at
  LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
 
--- statement next_due_at()
-SELECT min(steps.due_at) AS min_1
+-- statement claim_timers(claimer, of_queue, now, limit)
+UPDATE steps SET worker=?, turn=NULL WHERE rowid IN (SELECT steps.rowid
 FROM steps
-WHERE steps.worker IS NULL AND steps.due_at IS NOT NULL
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ? AND steps.phase = 'waiting' AND NOT (EXISTS (SELECT *
+FROM runs, pauses
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) ORDER BY steps.due_at
+ LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
 
--- statement next_due_at_except(definitions)
-SELECT min(steps.due_at) AS min_1
+-- statement claim_in_turn(claimer, of_queue, limit)
+UPDATE steps SET worker=?, turn=NULL WHERE rowid IN (SELECT steps.rowid
 FROM steps
-WHERE steps.worker IS NULL AND steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL ORDER BY steps.turn
+ LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
+
+-- statement claim_in_turn_except(claimer, of_queue, definitions, limit)
+UPDATE steps SET worker=?, turn=NULL WHERE rowid IN (SELECT steps.rowid
+FROM steps
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL AND NOT (EXISTS (SELECT *
 FROM runs, json_each(?) AS anon_1
 WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step)))) AND NOT (EXISTS (SELECT *
 FROM runs, pauses
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) ORDER BY steps.turn
+ LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
+
+-- statement next_due_at(of_queue, of_queue)
+SELECT min(either.due_at) AS min_1
+FROM (SELECT min(steps.due_at) AS due_at
+FROM steps
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL UNION ALL SELECT first.due_at AS due_at
+FROM (SELECT steps.due_at AS due_at
+FROM steps
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL ORDER BY steps.turn
+ LIMIT 1 OFFSET 0) AS first) AS either
+
+-- statement next_due_at_except(of_queue, definitions, of_queue, definitions)
+SELECT min(either.due_at) AS min_1
+FROM (SELECT min(steps.due_at) AS due_at
+FROM steps
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
+FROM runs, json_each(?) AS anon_1
+WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step)))) AND NOT (EXISTS (SELECT *
+FROM runs, pauses
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) UNION ALL SELECT first.due_at AS due_at
+FROM (SELECT steps.due_at AS due_at
+FROM steps
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL AND NOT (EXISTS (SELECT *
+FROM runs, json_each(?) AS anon_1
+WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step)))) AND NOT (EXISTS (SELECT *
+FROM runs, pauses
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) ORDER BY steps.turn
+ LIMIT 1 OFFSET 0) AS first) AS either
+
+-- statement next_timer_at(of_queue)
+SELECT min(steps.due_at) AS min_1
+FROM steps
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.phase = 'waiting' AND NOT (EXISTS (SELECT *
+FROM runs, pauses
 WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)))
 
--- statement lease(claimer, of_run, of_execution)
-UPDATE steps SET worker=? WHERE steps.run = ? AND steps.execution_id = ? AND steps.worker IS NULL
+-- statement oldest_due_at()
+SELECT min(either.due_at) AS min_1
+FROM (SELECT (SELECT min(steps.due_at) AS min_2
+FROM steps
+WHERE steps.queue = known.queue AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL) AS due_at
+FROM (SELECT 0 AS queue UNION ALL SELECT queues.queue AS queue
+FROM queues) AS known UNION ALL SELECT (SELECT steps.due_at
+FROM steps
+WHERE steps.queue = known.queue AND steps.worker IS NULL AND steps.turn IS NOT NULL ORDER BY steps.turn
+ LIMIT 1 OFFSET 0) AS due_at
+FROM (SELECT 0 AS queue UNION ALL SELECT queues.queue AS queue
+FROM queues) AS known) AS either
+
+-- statement next_turn(of_queue)
+SELECT coalesce(min(steps.turn) + 1, 0) AS coalesce_1
+FROM steps
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL
 
 -- statement release(of_run, of_execution, holder)
 UPDATE steps SET worker=NULL WHERE steps.run = ? AND steps.execution_id = ? AND steps.worker = ?
@@ -301,8 +387,8 @@ FROM steps
 WHERE steps.run = ? AND steps.execution_id IN (SELECT anon_1.value
 FROM json_each(?) AS anon_1)
 
--- statement insert_worker(alive_until, host, pid, process_started)
-INSERT INTO workers (alive_until, host, pid, process_started) VALUES (?, ?, ?, ?)
+-- statement insert_worker(alive_until, host, pid, process_started, serves)
+INSERT INTO workers (alive_until, host, pid, process_started, serves) VALUES (?, ?, ?, ?, ?)
 
 -- statement renew_worker(alive_until, of_worker)
 UPDATE workers SET alive_until=? WHERE workers.worker = ?
@@ -311,7 +397,7 @@ UPDATE workers SET alive_until=? WHERE workers.worker = ?
 DELETE FROM workers WHERE workers.worker = ?
 
 -- statement all_workers()
-SELECT workers.worker, workers.alive_until, workers.host, workers.pid, workers.process_started
+SELECT workers.worker, workers.alive_until, workers.host, workers.pid, workers.process_started, workers.serves
 FROM workers
 
 -- statement last_run()
@@ -396,6 +482,13 @@ WHERE runs.run = steps.run AND (runs.definition = anon_2.value OR anon_2.value =
 FROM runs, pauses
 WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
 
+-- statement busy_in_queue(of_queue, until)
+SELECT EXISTS (SELECT *
+FROM steps
+WHERE steps.queue = ? AND steps.due_at IS NOT NULL AND (steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+FROM runs, pauses
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
+
 -- statement claim_projections(claimer, claimer, limit)
 UPDATE projections SET worker=? WHERE projections.seq IN (SELECT projections.seq
 FROM projections
@@ -442,6 +535,51 @@ INSERT INTO pauses (flow, step, paused_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHI
 -- statement delete_pause(of_flow, of_step)
 DELETE FROM pauses WHERE pauses.flow = ? AND pauses.step = ?
 
+-- statement all_queues()
+SELECT queues.queue, queues.name, queues.settings
+FROM queues ORDER BY queues.queue
+
+-- statement insert_queue(name, settings)
+INSERT INTO queues (name, settings, spent_until) VALUES (?, ?, 0)
+
+-- statement set_queue(settings, the_queue)
+UPDATE queues SET settings=? WHERE queues.queue = ?
+
+-- statement delete_queue(the_queue)
+DELETE FROM queues WHERE queues.queue = ?
+
+-- statement ready_queues(queues, now)
+SELECT anon_1.value
+FROM json_each(?) AS anon_1
+WHERE (EXISTS (SELECT *
+FROM steps
+WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NOT NULL)) OR (EXISTS (SELECT *
+FROM steps
+WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ?))
+
+-- statement spent_of_queues(queues)
+SELECT queues.queue, queues.spent_until
+FROM queues
+WHERE queues.queue IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement spend(spent_until, the_queue)
+UPDATE queues SET spent_until=? WHERE queues.queue = ?
+
+-- statement leased_counts(queues)
+SELECT steps.queue, count(*) AS count_1
+FROM steps
+WHERE steps.worker IS NOT NULL AND steps.queue > 0 AND steps.queue IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1) GROUP BY steps.queue
+
+-- statement calls()
+SELECT steps.run, steps.execution_id, runs.flow, steps.step, steps.queue
+FROM steps JOIN runs ON runs.run = steps.run
+WHERE steps.phase != 'waiting' ORDER BY steps.run
+
+-- statement set_step_queue(queue, of_run, of_execution)
+UPDATE steps SET queue=?, turn=NULL WHERE steps.run = ? AND steps.execution_id = ?
+
 -- statement prunable_runs(before, limit)
 SELECT runs.run
 FROM runs
@@ -472,8 +610,8 @@ SELECT min(CASE WHEN (runs.closed_at IS NULL) THEN runs.started_at END) AS min_1
 FROM runs
 
 -- statement work_counts(now)
-SELECT count(CASE WHEN (steps.worker IS NOT NULL) THEN 1 END) AS count_1, count(CASE WHEN (steps.worker IS NULL AND steps.due_at <= ?) THEN 1 END) AS count_2
-FROM steps
+SELECT steps.queue, count(CASE WHEN (steps.worker IS NOT NULL) THEN 1 END) AS count_1, count(CASE WHEN (steps.worker IS NULL AND steps.due_at <= ?) THEN 1 END) AS count_2
+FROM steps GROUP BY steps.queue
 
 -- statement row_counts()
 SELECT 'definitions', count(*) AS count_1
@@ -591,9 +729,9 @@ DELETE FROM steps WHERE steps.run IN (SELECT anon_1.value
 FROM json_each(?) AS anon_1)
 
 -- statement export_steps(of_run)
-SELECT steps.execution_id, steps.step, steps.phase, steps.attempt, steps.due_at, steps.worker, steps.is_lost, steps.body
+SELECT steps.execution_id, steps.step, steps.phase, steps.attempt, steps.due_at, steps.worker, steps.is_lost, steps.body, steps.queue, steps.turn
 FROM steps
 WHERE steps.run = ? ORDER BY rowid
 
--- statement import_steps(run, execution_id, step, phase, attempt, due_at, worker, is_lost, body)
-INSERT INTO steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+-- statement import_steps(run, execution_id, step, phase, attempt, due_at, worker, is_lost, body, queue, turn)
+INSERT INTO steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body, queue, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

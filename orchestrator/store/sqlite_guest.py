@@ -17,7 +17,7 @@ from orchestrator.errors import StoreError, UsageError
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sqlite_file import explain
 from orchestrator.store.sqlite_lending import Lender
-from orchestrator.store.sqlite_reading import SqliteReading, read_pauses
+from orchestrator.store.sqlite_reading import SqliteReading, read_pauses, read_queues
 from orchestrator.store.sqlite_writing import SqliteTransaction
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class SqliteGuest:
                     epoch=next(_epochs),
                     last_run=connection.execute(STATEMENTS["last_run"]).fetchone()[0],
                     pauses=read_pauses(connection),
+                    queues=read_queues(connection),
                 )
                 yield transaction
             except BaseException:

@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterator
 from orchestrator.core.pauses import NO_PAUSES
 from orchestrator.errors import StoreError
 from orchestrator.store.absence import absent
+from orchestrator.store.queues import NO_QUEUES
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sqlite_file import connect, explain, install
 from orchestrator.store.sqlite_lending import Lender
-from orchestrator.store.sqlite_reading import SqliteReading, read_pauses
+from orchestrator.store.sqlite_reading import SqliteReading, read_pauses, read_queues
 from orchestrator.store.sqlite_writing import SqliteTransaction
 
 _keys = itertools.count(1)
@@ -58,6 +59,7 @@ class MemoryStore:
         self._epoch = 0
         self._last_run = 0
         self._pauses = NO_PAUSES
+        self._queues = NO_QUEUES
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[SqliteTransaction]:
@@ -75,6 +77,7 @@ class MemoryStore:
             self._database.commits += 1
             self._commits = self._database.commits
             self._last_run, self._pauses = transaction.last_run, transaction.pauses
+            self._queues = transaction.queues
         if transaction.is_ring_due:
             self.ring()
 
@@ -83,12 +86,14 @@ class MemoryStore:
             self._epoch += 1
             self._last_run = connection.execute(STATEMENTS["last_run"]).fetchone()[0]
             self._pauses = read_pauses(connection)
+            self._queues = read_queues(connection)
         return SqliteTransaction(
             connection,
             self._lender,
             epoch=self._epoch,
             last_run=self._last_run,
             pauses=self._pauses,
+            queues=self._queues,
         )
 
     @contextlib.contextmanager

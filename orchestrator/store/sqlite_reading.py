@@ -10,6 +10,7 @@ from typing import Any
 
 from orchestrator.core.pauses import Pauses
 from orchestrator.store.contract import Statistics
+from orchestrator.store.queues import Queues, queues_of
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sql_reading import SqlReading, pauses_of
 
@@ -38,6 +39,10 @@ class SqliteReading(SqlReading):
 
     def _listed(self, values: Iterable[object]) -> object:
         return json.dumps(list(values))
+
+
+def read_queues(connection: sqlite3.Connection) -> Queues:
+    return queues_of(connection.execute(STATEMENTS["all_queues"]).fetchall())
 
 
 def read_pauses(connection: sqlite3.Connection) -> Pauses:

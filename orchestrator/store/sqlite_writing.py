@@ -6,11 +6,14 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from typing import Any
 
 from orchestrator.core.pauses import Pauses
 from orchestrator.errors import StoreConflict
 from orchestrator.store.contract import Claimed, Loan, Projection, Version
-from orchestrator.store.rows import GUARDED, Writes
+from orchestrator.store.queues import Queues
+from orchestrator.store.rows import GUARDED, QUEUED, Writes
+from orchestrator.store.shares import due_share
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sqlite_lending import Lender
 from orchestrator.store.sqlite_reading import read_pauses
@@ -24,7 +27,14 @@ class SqliteTransaction(SqliteUpkeep):
     """See contract.Transaction."""
 
     def __init__(
-        self, connection: sqlite3.Connection, lender: Lender, *, epoch: int, last_run: int, pauses: Pauses
+        self,
+        connection: sqlite3.Connection,
+        lender: Lender,
+        *,
+        epoch: int,
+        last_run: int,
+        pauses: Pauses,
+        queues: Queues,
     ) -> None:
         super().__init__(connection)
         self._lender = lender
@@ -33,6 +43,7 @@ class SqliteTransaction(SqliteUpkeep):
         self.are_leases_kept = False
         self.last_run = last_run
         self.pauses = pauses
+        self.queues = queues
 
     # --- Runs ---
 
@@ -63,28 +74,66 @@ class SqliteTransaction(SqliteUpkeep):
             rows = getattr(writes, name)
             if not rows:
                 continue
+            if name in QUEUED:
+                rows = self._in_turn(rows, QUEUED[name])
             cursor = execute(statement, rows)
             if is_guarded and cursor.rowcount != len(rows):
                 raise StoreConflict("a run was changed by another process meanwhile")
+
+    def _in_turn(self, rows: list[tuple[Any, ...]], at: int) -> list[tuple[Any, ...]]:
+        next_turns: dict[int, int] = {}
+        turned = []
+        for row in rows:
+            queue, rank = row[at], row[at + 1]
+            if rank is not None:
+                if queue not in next_turns:
+                    (next_turns[queue],) = self._row("next_turn", queue)
+                rank += next_turns[queue]
+            turned.append((*row[: at + 1], rank, *row[at + 2 :]))
+        return turned
 
     def supersede(self, run: int) -> None:
         self._connection.execute(STATEMENTS["supersede_run"], (run,))
 
     # --- Work ---
 
-    def claim(self, worker: int, now: datetime, limit: int, excluded: Sequence[str]) -> list[Claimed]:
-        at = to_micros(now)
+    def claim(
+        self, worker: int, now: datetime, limit: int, excluded: Sequence[str], queue: int = 0
+    ) -> list[Claimed]:
+        share = due_share(limit)
+        rows = self._claim_due(worker, now, share, excluded, queue)
+        is_more_due = len(rows) == share
         if excluded or self.pauses:
-            rows = self._all("claim_except", worker, at, self._listed(excluded), limit)
+            left = (self._listed(excluded), limit - len(rows))
+            rows += self._all("claim_in_turn_except", worker, queue, *left)
         else:
-            rows = self._all("claim", worker, at, limit)
+            rows += self._all("claim_in_turn", worker, queue, limit - len(rows))
+        if is_more_due and len(rows) < limit:
+            rows += self._claim_due(worker, now, limit - len(rows), excluded, queue)
         return [Claimed(run, execution_id, bool(is_lost)) for run, execution_id, is_lost in rows]
 
-    def next_due_at(self, excluded: Sequence[str]) -> datetime | None:
+    def _claim_due(
+        self, worker: int, now: datetime, limit: int, excluded: Sequence[str], queue: int
+    ) -> list[tuple[Any, ...]]:
         if excluded or self.pauses:
-            (micros,) = self._row("next_due_at_except", self._listed(excluded))
+            listed = self._listed(excluded)
+            return self._all("claim_due_except", worker, queue, to_micros(now), listed, limit)
+        return self._all("claim_due", worker, queue, to_micros(now), limit)
+
+    def claim_timers(self, worker: int, now: datetime, limit: int) -> list[Claimed]:
+        rows = self._all("claim_timers", worker, 0, to_micros(now), limit)
+        return [Claimed(run, execution_id, bool(is_lost)) for run, execution_id, is_lost in rows]
+
+    def next_timer_at(self) -> datetime | None:
+        (micros,) = self._row("next_timer_at", 0)
+        return from_micros(micros) if micros is not None else None
+
+    def next_due_at(self, excluded: Sequence[str], queue: int = 0) -> datetime | None:
+        if excluded or self.pauses:
+            listed = self._listed(excluded)
+            (micros,) = self._row("next_due_at_except", queue, listed, queue, listed)
         else:
-            (micros,) = self._row("next_due_at")
+            (micros,) = self._row("next_due_at", queue, queue)
         return from_micros(micros) if micros is not None else None
 
     def release(self, worker: int, executions: Iterable[tuple[int, str]]) -> None:
@@ -108,10 +157,46 @@ class SqliteTransaction(SqliteUpkeep):
         self.pauses = read_pauses(self._connection)
         return was_paused
 
+    # --- Queues ---
+
+    def ready_queues(self, queues: Iterable[int], now: datetime) -> set[int]:
+        return {queue for (queue,) in self._all("ready_queues", self._listed(queues), to_micros(now))}
+
+    def hold_queues(self, queues: Iterable[int]) -> dict[int, int]:
+        """Nobody else writes at all."""
+        return self.spent_until(queues)
+
+    def spend(self, queue: int, spent_until: int) -> None:
+        self._connection.execute(STATEMENTS["spend"], (spent_until, queue))
+
+    def set_queue(self, name: str, settings: str) -> int:
+        known = self.queues.named(name)
+        if known is None:
+            self._connection.execute(STATEMENTS["insert_queue"], (name, settings))
+        else:
+            self._connection.execute(STATEMENTS["set_queue"], (settings, known.number))
+        self.queues = self.find_queues()
+        queue = self.queues.named(name)
+        assert queue is not None
+        return queue.number
+
+    def delete_queue(self, queue: int) -> None:
+        self._connection.execute(STATEMENTS["delete_queue"], (queue,))
+        self.queues = self.find_queues()
+
+    def calls(self) -> list[tuple[int, str, str, str, int]]:
+        return self._all("calls")
+
+    def set_step_queues(self, executions: Iterable[tuple[int, str, int]]) -> None:
+        rows = [(queue, run, execution_id) for run, execution_id, queue in executions]
+        self._connection.executemany(STATEMENTS["set_step_queue"], rows)
+
     # --- Workers ---
 
-    def register_worker(self, alive_until: datetime, host: str, pid: int, process_started: str) -> int:
-        row = (to_micros(alive_until), host, pid, process_started)
+    def register_worker(
+        self, alive_until: datetime, host: str, pid: int, process_started: str, serves: str = ""
+    ) -> int:
+        row = (to_micros(alive_until), host, pid, process_started, serves)
         cursor = self._connection.execute(STATEMENTS["insert_worker"], row)
         assert cursor.lastrowid is not None
         return cursor.lastrowid

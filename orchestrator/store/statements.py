@@ -41,6 +41,7 @@ from orchestrator.store.tables import (
     outputs,
     pauses,
     projections,
+    queues,
     reports,
     rounds,
     runs,
@@ -59,21 +60,74 @@ def _in_json(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
     return column.in_(select(func.json_each(b(name)).table_valued("value").c.value))
 
 
-def _due(*conditions: ColumnElement[bool]) -> Any:
-    """Claim: the oldest work that is due and nobody's becomes `worker`'s."""
-    oldest: Any = (
+IS_LATER = and_(steps.c.worker.is_(None), steps.c.turn.is_(None), steps.c.due_at.is_not(None))
+"""Work that becomes due, or has become due since it was written."""
+IS_IN_TURN = and_(steps.c.worker.is_(None), steps.c.turn.is_not(None))
+"""Work that was ready when it was written."""
+_IN_QUEUE = steps.c.queue == b("of_queue")
+
+
+def _claim(order: ColumnElement[Any], *conditions: ColumnElement[bool]) -> Any:
+    """The first that are nobody's become `claimer`'s."""
+    first: Any = (
         select(literal_column("steps.rowid"))
-        .where(steps.c.worker.is_(None), steps.c.due_at <= b("now"), *conditions)
-        .order_by(steps.c.due_at)
+        .where(_IN_QUEUE, *conditions)
+        .order_by(order)
         .limit(b("limit"))
         .offset(ZERO)
     )
     return (
         update(steps)
-        .where(literal_column("rowid").in_(oldest))
-        .values(worker=b("claimer"))
+        .where(literal_column("rowid").in_(first))
+        .values(worker=b("claimer"), turn=null())
         .returning(steps.c.run, steps.c.execution_id, steps.c.is_lost)
     )
+
+
+def _claim_due(*conditions: ColumnElement[bool]) -> Any:
+    return _claim(steps.c.due_at, IS_LATER, steps.c.due_at <= b("now"), *conditions)
+
+
+def _claim_in_turn(*conditions: ColumnElement[bool]) -> Any:
+    return _claim(steps.c.turn, IS_IN_TURN, *conditions)
+
+
+def next_due_at(*conditions: ColumnElement[bool]) -> Any:
+    """Of one queue: of what becomes due, and of what is ready the first in turn."""
+    later = select(func.min(steps.c.due_at).label("due_at")).where(_IN_QUEUE, IS_LATER, *conditions)
+    first: Any = (
+        select(steps.c.due_at)
+        .where(_IN_QUEUE, IS_IN_TURN, *conditions)
+        .order_by(steps.c.turn)
+        .limit(ONE)
+        .offset(ZERO)
+        .subquery("first")
+    )
+    either = union_all(later, select(first.c.due_at)).subquery("either")
+    return select(func.min(either.c.due_at))
+
+
+def ready_queues(queue: ColumnElement[Any]) -> Any:
+    """`queue`: the column that lists them."""
+    of_queue = steps.c.queue == queue
+    in_turn = exists().where(of_queue, IS_IN_TURN)
+    due = exists().where(of_queue, IS_LATER, steps.c.due_at <= b("now"))
+    return select(queue).where(or_(in_turn, due))
+
+
+def _oldest_due_at() -> Any:
+    """Of all queues, by a look at the first of each."""
+    known = union_all(select(ZERO.label("queue")), select(queues.c.queue)).subquery("known")
+    of_known = steps.c.queue == known.c.queue
+    later = select(func.min(steps.c.due_at)).where(of_known, IS_LATER).scalar_subquery()
+    in_turn = (
+        select(steps.c.due_at).where(of_known, IS_IN_TURN).order_by(steps.c.turn).limit(ONE).offset(ZERO)
+    )
+    either = union_all(
+        select(later.label("due_at")).select_from(known),
+        select(in_turn.scalar_subquery().label("due_at")).select_from(known),
+    ).subquery("either")
+    return select(func.min(either.c.due_at))
 
 
 _excluded = func.json_each(b("definitions")).table_valued("value").c.value
@@ -157,6 +211,33 @@ STATEMENTS: dict[str, Executable] = {
         worker=b("worker"),
         is_lost=ZERO,
         body=b("body"),
+        queue=ZERO,
+        turn=null(),
+    ),
+    "insert_queued_step": insert(steps).values(
+        run=b("run"),
+        execution_id=b("execution_id"),
+        step=b("step"),
+        phase=b("phase"),
+        attempt=b("attempt"),
+        due_at=b("due_at"),
+        worker=b("worker"),
+        is_lost=ZERO,
+        body=b("body"),
+        queue=b("queue"),
+        turn=b("turn"),
+    ),
+    "update_queued_step": update(steps)
+    .where(_OF_EXECUTION)
+    .values(
+        phase=b("phase"),
+        attempt=b("attempt"),
+        due_at=b("due_at"),
+        worker=b("worker"),
+        is_lost=ZERO,
+        body=b("body"),
+        queue=b("queue"),
+        turn=b("turn"),
     ),
     "delete_step": delete(steps).where(_OF_EXECUTION),
     "delete_steps": delete(steps).where(steps.c.run == b("of_run")),
@@ -190,22 +271,29 @@ STATEMENTS: dict[str, Executable] = {
     ),
     "insert_history": insert(history),
     # Work and leases.
-    "claim": _due(),
-    "claim_except": _due(~_IS_EXCLUDED, ~_IS_PAUSED),
-    "next_due_at": select(func.min(steps.c.due_at)).where(
-        steps.c.worker.is_(None), steps.c.due_at.is_not(None)
+    "claim_due": _claim_due(),
+    "claim_due_except": _claim_due(~_IS_EXCLUDED, ~_IS_PAUSED),
+    "claim_timers": _claim_due(steps.c.phase == literal_column("'waiting'"), ~_IS_PAUSED),
+    "claim_in_turn": _claim_in_turn(),
+    "claim_in_turn_except": _claim_in_turn(~_IS_EXCLUDED, ~_IS_PAUSED),
+    "next_due_at": next_due_at(),
+    "next_due_at_except": next_due_at(~_IS_EXCLUDED, ~_IS_PAUSED),
+    "next_timer_at": select(func.min(steps.c.due_at)).where(
+        _IN_QUEUE, IS_LATER, steps.c.phase == literal_column("'waiting'"), ~_IS_PAUSED
     ),
-    "next_due_at_except": select(func.min(steps.c.due_at)).where(
-        steps.c.worker.is_(None), steps.c.due_at.is_not(None), ~_IS_EXCLUDED, ~_IS_PAUSED
-    ),
-    "lease": update(steps).where(_OF_EXECUTION, steps.c.worker.is_(None)).values(worker=b("claimer")),
+    "oldest_due_at": _oldest_due_at(),
+    "next_turn": select(func.coalesce(func.min(steps.c.turn) + ONE, ZERO)).where(_IN_QUEUE, IS_IN_TURN),
     "release": update(steps).where(_OF_EXECUTION, steps.c.worker == b("holder")).values(worker=null()),
     "release_lost": update(steps).where(steps.c.worker == b("holder")).values(worker=null(), is_lost=ONE),
     "leases": select(steps.c.execution_id, steps.c.worker).where(
         steps.c.run == b("of_run"), _in_json(steps.c.execution_id, "executions")
     ),
     "insert_worker": insert(workers).values(
-        alive_until=b("alive_until"), host=b("host"), pid=b("pid"), process_started=b("process_started")
+        alive_until=b("alive_until"),
+        host=b("host"),
+        pid=b("pid"),
+        process_started=b("process_started"),
+        serves=b("serves"),
     ),
     "renew_worker": update(workers)
     .where(workers.c.worker == b("of_worker"))
@@ -286,6 +374,22 @@ STATEMENTS: dict[str, Executable] = {
             ),
         )
     ),
+    "busy_in_queue": select(
+        exists().where(
+            _IN_QUEUE,
+            steps.c.due_at.is_not(None),
+            or_(
+                steps.c.worker.is_not(None),
+                and_(
+                    ~_IS_PAUSED,
+                    or_(
+                        steps.c.due_at <= b("until"),
+                        and_(steps.c.attempt > ONE, steps.c.phase != literal_column("'waiting'")),
+                    ),
+                ),
+            ),
+        )
+    ),
     # Projections of attributes.
     "claim_projections": update(projections)
     .where(projections.c.seq.in_(_oldest_projections))
@@ -315,6 +419,24 @@ STATEMENTS: dict[str, Executable] = {
     "all_pauses": select(pauses.c.flow, pauses.c.step),
     "insert_pause": sqlite_insert(pauses).on_conflict_do_nothing(),
     "delete_pause": delete(pauses).where(pauses.c.flow == b("of_flow"), pauses.c.step == b("of_step")),
+    # Queues.
+    "all_queues": select(queues.c.queue, queues.c.name, queues.c.settings).order_by(queues.c.queue),
+    "insert_queue": insert(queues).values(name=b("name"), settings=b("settings"), spent_until=ZERO),
+    "set_queue": update(queues).where(queues.c.queue == b("the_queue")).values(settings=b("settings")),
+    "delete_queue": delete(queues).where(queues.c.queue == b("the_queue")),
+    "ready_queues": ready_queues(func.json_each(b("queues")).table_valued("value").c.value),
+    "spent_of_queues": select(queues.c.queue, queues.c.spent_until).where(
+        _in_json(queues.c.queue, "queues"),
+    ),
+    "spend": update(queues).where(queues.c.queue == b("the_queue")).values(spent_until=b("spent_until")),
+    "leased_counts": select(steps.c.queue, func.count())
+    .where(steps.c.worker.is_not(None), steps.c.queue > ZERO, _in_json(steps.c.queue, "queues"))
+    .group_by(steps.c.queue),
+    "calls": select(steps.c.run, steps.c.execution_id, runs.c.flow, steps.c.step, steps.c.queue)
+    .join(runs, runs.c.run == steps.c.run)
+    .where(steps.c.phase != literal_column("'waiting'"))
+    .order_by(steps.c.run),
+    "set_step_queue": update(steps).where(_OF_EXECUTION).values(queue=b("queue"), turn=null()),
     # Upkeep.
     "prunable_runs": select(runs.c.run)
     .where(runs.c.closed_at < b("before"))
@@ -337,9 +459,10 @@ STATEMENTS: dict[str, Executable] = {
         func.min(case((runs.c.closed_at.is_(None), runs.c.started_at))), func.min(runs.c.closed_at)
     ),
     "work_counts": select(
+        steps.c.queue,
         func.count(case((steps.c.worker.is_not(None), ONE))),
         func.count(case((and_(steps.c.worker.is_(None), steps.c.due_at <= b("now")), ONE))),
-    ),
+    ).group_by(steps.c.queue),
     "row_counts": union_all(
         *(
             select(literal_column(f"'{table.name}'"), func.count()).select_from(table)

@@ -74,10 +74,22 @@ steps = Table(
     Column("worker", BigInteger),
     Column("is_lost", SmallInteger, nullable=False),
     Column("body", LargeBinary, nullable=False),
+    Column("queue", Integer, nullable=False, server_default=literal_column("0")),
+    Column("turn", BigInteger),
 )
+"""`queue`: where a call of a handler waits (queues.py), 0 of those that stand in none; timers are in 0.
+
+`turn`: the round in which work that was ready when it was written comes; null of what becomes due later, was
+handed back, or is leased. Each row that can be claimed is in one of the two indexes for it.
+"""
 Index("steps_identity", steps.c.run, steps.c.execution_id, unique=True)
-_claimable = steps.c.worker.is_(None) & steps.c.due_at.is_not(None)
-Index("steps_claimable", steps.c.due_at, sqlite_where=_claimable, postgresql_where=_claimable)
+_unleased = steps.c.worker.is_(None)
+_claimable = _unleased & steps.c.turn.is_(None) & steps.c.due_at.is_not(None)
+Index("steps_claimable", steps.c.queue, steps.c.due_at, sqlite_where=_claimable, postgresql_where=_claimable)
+_in_turn = _unleased & steps.c.turn.is_not(None)
+Index("steps_in_turn", steps.c.queue, steps.c.turn, sqlite_where=_in_turn, postgresql_where=_in_turn)
+_counted = steps.c.worker.is_not(None) & (steps.c.queue > literal_column("0"))
+Index("steps_in_queues", steps.c.queue, sqlite_where=_counted, postgresql_where=_counted)
 
 messages = Table(
     "messages",
@@ -172,9 +184,13 @@ workers = Table(
     Column("host", Text, nullable=False),
     Column("pid", Integer, nullable=False),
     Column("process_started", Text, nullable=False),
+    Column("serves", Text, nullable=False, server_default=literal_column("''")),
     sqlite_autoincrement=True,
 )
-"""`host` tells machines and their reboots apart, `process_started` one use of a process id from the next."""
+"""`host` tells machines and their reboots apart, `process_started` one use of a process id from the next.
+
+`serves`: queues, flow types and steps, separated by commas; empty: everything.
+"""
 
 pauses = Table(
     "pauses",
@@ -185,6 +201,18 @@ pauses = Table(
 )
 """`step` empty: the whole flow type."""
 Index("pauses_identity", pauses.c.flow, pauses.c.step, unique=True)
+
+queues = Table(
+    "queues",
+    METADATA,
+    Column("queue", _NUMBER, Identity(always=True), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("spent_until", BigInteger, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""`settings`: JSON (queues.py). `spent_until`: until when the rate is used up by attempts that were begun."""
+Index("queues_identity", queues.c.name, unique=True)
 
 marks = Table(
     "marks",

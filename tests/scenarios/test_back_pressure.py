@@ -28,6 +28,17 @@ start: Work
 steps:
   Work: {execute: {handler: %s, timeout: 1h}, graceful_complete: null}
 """
+WIDE = flow_of(
+    """
+flow: Wide
+handlers: tests.support.engine_handlers
+input: integer
+start: Split
+steps:
+  Split: {input: integer, go_to_many: [{step: Branch, for_each: "${range(input)}"}]}
+  Branch: {execute: {handler: gated, timeout: 1h}, graceful_complete: null}
+"""
+)
 COUNT = 20
 
 
@@ -81,3 +92,24 @@ def test_coroutines_are_bounded(kit: Kit) -> None:
         assert held_by(worker) == MAXIMUM_ROOM
         for number in range(MAXIMUM_ROOM + 30):
             kit.client.stop(f"r{number}")
+
+
+def test_a_run_with_many_branches_does_not_keep_others_waiting(kit: Kit) -> None:
+    gate = engine_handlers.gates["Branch"] = Gate()
+    kit.client.start(WIDE, "wide", 300)
+    with kit.working(concurrency=1) as worker:
+        gate.await_arrival()
+        kit.clock.advance(seconds=2)
+        gate.open()
+        gate.await_arrival()
+        kit.client.start(QUICK, "lone", 1)
+        begun_count = 2
+        while kit.client.describe("lone")["status"] == "RUNNING":
+            kit.clock.advance(seconds=2)
+            gate.open()
+            begun_count += 1
+            gate.await_arrival()
+        assert begun_count <= 10
+        for _ in range(300 - begun_count + 1):
+            gate.open()
+        worker.run_until_closed("wide")

@@ -3,9 +3,10 @@
 from datetime import datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from orchestrator.core import changes as c
-from orchestrator.core.state import Run
+from orchestrator.core.state import Execution, Run
 from orchestrator.errors import StoreConflict
 from orchestrator.store.contract import Store
 from tests.stores.committing import NOW, begin, commit, execution
@@ -93,7 +94,7 @@ def test_the_oldest_due_work_is_claimed_first_and_once(store: Store, other: Stor
         store, "a", execution("Later", second), execution("Now"), execution("Never", NOW.replace(year=2031))
     )
     mine, theirs = register(store), register(other)
-    assert claim(store, mine, second, limit=1) == ["Now-1"]
+    assert claim(store, mine, NOW) == ["Now-1"]
     assert claim(other, theirs, second) == ["Later-1"]
     assert claim(store, mine, second) == []
     with store.writing() as transaction:
@@ -110,6 +111,54 @@ def test_work_of_excluded_definitions_is_left_alone(store: Store) -> None:
         assert transaction.next_due_at(["sha256:2"]) == NOW
         assert not transaction.is_busy(NOW, ["sha256:1"])
         assert transaction.is_busy(NOW)
+
+
+def many(step: str, count: int) -> list[Execution]:
+    return [replace(execution(step), number=number + 1) for number in range(count)]
+
+
+def test_runs_take_turns_whatever_their_number_of_branches(store: Store) -> None:
+    begin(store, "wide", *many("Wide", 50))
+    worker = register(store)
+    assert claim(store, worker, limit=3) == ["Wide-1", "Wide-2", "Wide-3"]
+    begin(store, "lone", execution("Lone"))
+    begin(store, "other", *many("Other", 50))
+    assert sorted(claim(store, worker, limit=4)) == ["Lone-1", "Other-1", "Wide-4", "Wide-5"]
+    claimed = claim(store, worker, limit=10)
+    assert sum(each.startswith("Wide") for each in claimed) == 5
+
+
+def test_runs_that_keep_coming_do_not_starve_one_that_waits(store: Store) -> None:
+    begin(store, "wide", *many("Wide", 10))
+    worker = register(store)
+    claimed: list[str] = []
+    for number in range(20):
+        for twin in range(2):
+            begin(store, f"late-{number}-{twin}", execution("Late"))
+        claimed += claim(store, worker, limit=1)
+    assert sum(each.startswith("Wide") for each in claimed) >= 4
+
+
+def test_what_became_due_and_what_is_ready_share_a_claim(store: Store) -> None:
+    later = NOW + timedelta(seconds=1)
+    begin(store, "ready", *many("Ready", 20))
+    begin(store, "timers", *(replace(each, due_at=later) for each in many("Timer", 20)))
+    worker = register(store)
+    claimed = claim(store, worker, at=later, limit=10)
+    assert sum(each.startswith("Timer") for each in claimed) == 5
+    singly = [each for _ in range(10) for each in claim(store, worker, at=later, limit=1)]
+    assert sum(each.startswith("Timer") for each in singly) == 5
+    assert len(claim(store, worker, at=later, limit=40)) == 20, "either may have all that the other leaves"
+
+
+def test_what_a_dead_worker_had_does_not_wait_for_its_old_turn(store: Store) -> None:
+    begin(store, "wide", *many("Wide", 50))
+    dead, heir = register(store), register(store)
+    assert "Wide-50" in claim(store, dead, limit=50)
+    with store.writing() as transaction:
+        transaction.bury_worker(dead)
+    begin(store, "lone", *many("Lone", 200))
+    assert "Wide-50" in claim(store, heir, limit=100)
 
 
 def test_what_is_handed_back_can_be_claimed_again(store: Store) -> None:

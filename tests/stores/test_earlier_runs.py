@@ -32,6 +32,15 @@ def test_they_go_on_to_their_ends(kit: Kit) -> None:
     for flow_id in left_behind(kit):
         status, output = ENDS[flow_id]
         run = kit.client.describe(flow_id)
-        outputs = [each["output"] for each in run["outputs"]]
-        assert (flow_id, run["status"], outputs) == (flow_id, status, [output] if output is not None else [])
+        outputs = [in_any_order(each["output"]) for each in run["outputs"]]
+        assert (flow_id, run["status"], outputs) == (
+            flow_id,
+            status,
+            [in_any_order(output)] if output is not None else [],
+        )
     assert (kit.differences, kit.differing_replays()) == ([], [])
+
+
+def in_any_order(output: object) -> object:
+    """Branches that try again at the same instant report in no certain order."""
+    return sorted(output) if isinstance(output, list) else output

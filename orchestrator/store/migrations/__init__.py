@@ -10,7 +10,7 @@ with what is made anew. What was released is never changed.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Of this release."""
 
 SEED_PROJECTIONS = (

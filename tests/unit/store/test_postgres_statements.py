@@ -2,7 +2,7 @@ from importlib.resources import files
 
 from orchestrator.store.postgres_statements import BULK, MERGED, compile_postgres
 from orchestrator.store.postgres_statements import STATEMENTS as DEFINED
-from orchestrator.store.rows import Writes
+from orchestrator.store.rows import QUEUED, Writes
 from orchestrator.store.sql import PARAMETERS, read_sql
 from orchestrator.store.sql import STATEMENTS as ON_SQLITE
 
@@ -17,7 +17,7 @@ def test_the_sql_file_is_what_core_compiles() -> None:
 def test_every_defined_statement_is_read_from_the_file() -> None:
     assert set(STATEMENTS) == set(DEFINED) | set(MERGED)
     assert all(STATEMENTS[name].count("%s") == len(ON_POSTGRES[name]) for name in STATEMENTS)
-    assert len([text for text in SCHEMA if text.startswith("CREATE TABLE")]) == 14
+    assert len([text for text in SCHEMA if text.startswith("CREATE TABLE")]) == 15
 
 
 def test_row_parameters_stand_in_the_order_that_sqlite_has_them_in() -> None:
@@ -28,6 +28,10 @@ def test_row_parameters_stand_in_the_order_that_sqlite_has_them_in() -> None:
 
 def test_many_rows_have_the_columns_of_one() -> None:
     for name in BULK:
+        if name in QUEUED:
+            one = [each for each in ON_POSTGRES[name] if each != "queue"]
+            assert ON_POSTGRES[f"bulk_{name}"] == ("queue", "of_queue", *one)
+            continue
         expected = ON_POSTGRES[name] + (("expected",) if name in ("update_run", "close_run") else ())
         assert ON_POSTGRES[f"bulk_{name}"] == expected
 
@@ -40,4 +44,13 @@ def test_merged_statements_take_the_parameters_of_each_in_the_order_of_writes() 
 
 
 def test_both_databases_have_the_same_statements_but_for_locks_and_bulk() -> None:
-    assert set(ON_SQLITE) - set(STATEMENTS) == {"versions", "last_run"}
+    assert set(ON_SQLITE) - set(STATEMENTS) == {
+        "versions",
+        "last_run",
+        "next_turn",
+        "claim_due",
+        "claim_due_except",
+        "claim_in_turn",
+        "claim_in_turn_except",
+    }
+    assert {"hold_queues", "orders"} <= set(STATEMENTS) - set(ON_SQLITE)

@@ -28,7 +28,7 @@ def writes_of(run: Run, *commits: list[Change]) -> Writes:
         evolve(run, changes)
         rows.note(changes)
     writes = Writes()
-    rows.write(writes, lambda number, execution: 7)
+    rows.write(writes, lambda number, execution: (7, 0, None))
     return writes
 
 
