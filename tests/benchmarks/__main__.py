@@ -2,6 +2,7 @@
 
 Every measurement is a process of its own; ours and the floor take turns, so that neighbours disturb both.
 `W1c1-pg` and the like run on PostgreSQL, on the server named by ORCHESTRATOR_TEST_POSTGRES or one of our own.
+`python -m tests.benchmarks soak --help`: not how fast, but that nothing is lost (soak.py).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 import time
 from contextlib import ExitStack
@@ -21,6 +23,10 @@ from tests.support import postgres
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["soak"]:
+        from tests.benchmarks import soak
+
+        sys.exit(soak.main(sys.argv[2:]))
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=" ".join(WORKLOADS))
     parser.add_argument("--repeat", type=int, default=3)
