@@ -1,10 +1,12 @@
 """What a transition changes: the output of `decide`, applied by `evolve`, stored in history.
 
-Changes are facts without rules: `evolve` never decides. They encode as compact arrays (codec.py).
+Changes are facts without rules: `evolve` never decides. They encode as compact arrays (codec.py), which
+begin with the tag: what is stored has it, so that a number once given is never given again.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -28,7 +30,7 @@ class _Change(Struct, frozen=True, array_like=True, tag_field="change"):
     pass
 
 
-class RunOpened(_Change, frozen=True, tag="run_opened"):
+class RunOpened(_Change, frozen=True, tag=1):
     flow_id: str
     run_id: str
     at: datetime
@@ -36,13 +38,13 @@ class RunOpened(_Change, frozen=True, tag="run_opened"):
     request_id: str | None = None
 
 
-class StepQueued(_Change, frozen=True, tag="step_queued"):
+class StepQueued(_Change, frozen=True, tag=2):
     """A new execution; its `number` is the next of its step (rule 6)."""
 
     execution: Execution
 
 
-class WaitAccepted(_Change, frozen=True, tag="wait_accepted"):
+class WaitAccepted(_Change, frozen=True, tag=3):
     execution_id: str
     order: int
     """Position among all accepted waits of the run: the oldest is served first."""
@@ -54,7 +56,7 @@ class WaitAccepted(_Change, frozen=True, tag="wait_accepted"):
     locals: dict[str, Json] = {}
 
 
-class TimersFired(_Change, frozen=True, tag="timers_fired"):
+class TimersFired(_Change, frozen=True, tag=4):
     """Timers of a wait that goes on have fired."""
 
     execution_id: str
@@ -62,7 +64,7 @@ class TimersFired(_Change, frozen=True, tag="timers_fired"):
     due_at: datetime | None
 
 
-class WaitSatisfied(_Change, frozen=True, tag="wait_satisfied"):
+class WaitSatisfied(_Change, frozen=True, tag=5):
     """The wait is over: Execute is next, due now. Messages move from their queues into the execution."""
 
     execution_id: str
@@ -74,7 +76,7 @@ class WaitSatisfied(_Change, frozen=True, tag="wait_satisfied"):
     """(condition index, message seqs oldest first)."""
 
 
-class WaitSkipped(_Change, frozen=True, tag="wait_skipped"):
+class WaitSkipped(_Change, frozen=True, tag=6):
     """WaitFor failed for good and the step proceeds (rule 89)."""
 
     execution_id: str
@@ -83,7 +85,7 @@ class WaitSkipped(_Change, frozen=True, tag="wait_skipped"):
     attempts: int
 
 
-class ChildRequested(_Change, frozen=True, tag="child_requested"):
+class ChildRequested(_Change, frozen=True, tag=7):
     """A subflow condition of an accepted wait asks for a run."""
 
     execution_id: str
@@ -99,7 +101,7 @@ class ChildRequested(_Change, frozen=True, tag="child_requested"):
     """The parent's, as the condition overrides it (rule 180)."""
 
 
-class ChildReported(_Change, frozen=True, tag="child_reported"):
+class ChildReported(_Change, frozen=True, tag=8):
     """The child is closed."""
 
     execution_id: str
@@ -109,35 +111,35 @@ class ChildReported(_Change, frozen=True, tag="child_reported"):
     error: dict[str, Json] | None = None
 
 
-class ChildAbandoned(_Change, frozen=True, tag="child_abandoned"):
+class ChildAbandoned(_Change, frozen=True, tag=9):
     """The wait is over without the child, which is to be stopped: "cancel" or "terminate"."""
 
     flow_id: str
     stop: str
 
 
-class WatcherAdded(_Change, frozen=True, tag="watcher_added"):
+class WatcherAdded(_Change, frozen=True, tag=10):
     watcher: Watcher
 
 
-class HeartbeatKept(_Change, frozen=True, tag="heartbeat_kept"):
+class HeartbeatKept(_Change, frozen=True, tag=11):
     execution_id: str
     heartbeat: Heartbeat
 
 
-class LocksTaken(_Change, frozen=True, tag="locks_taken"):
+class LocksTaken(_Change, frozen=True, tag=12):
     execution_id: str
     locks: tuple[str, ...]
     due_at: datetime
 
 
-class LocksAwaited(_Change, frozen=True, tag="locks_awaited"):
+class LocksAwaited(_Change, frozen=True, tag=13):
     execution_id: str
     locks: tuple[str, ...]
     order: int
 
 
-class AttemptFailed(_Change, frozen=True, tag="attempt_failed"):
+class AttemptFailed(_Change, frozen=True, tag=14):
     """A retry is scheduled for `due_at`."""
 
     execution_id: str
@@ -146,43 +148,51 @@ class AttemptFailed(_Change, frozen=True, tag="attempt_failed"):
     first_attempt_at: datetime
 
 
-class SkipRemembered(_Change, frozen=True, tag="skip_remembered"):
+class SkipRemembered(_Change, frozen=True, tag=15):
     execution_id: str
     condition: str | int | None
 
 
-class RetryDue(_Change, frozen=True, tag="retry_due"):
+class RetryDue(_Change, frozen=True, tag=16):
     """The retry of an execution that backs off is due earlier."""
 
     execution_id: str
     due_at: datetime
 
 
-class TimeoutHandlerBegun(_Change, frozen=True, tag="timeout_handler_begun"):
+class TimeoutHandlerBegun(_Change, frozen=True, tag=17):
     """The deadline has come, its policy is `handler`."""
 
     execution_id: str
     due_at: datetime
 
 
-class StepEnded(_Change, frozen=True, tag="step_ended"):
+class StepEnded(_Change, frozen=True, tag=18):
     execution_id: str
-    how: str
-    """"completed", "failed" or "cancelled"."""
+    end: int
+    """Position in ENDS: every step has one, and a number is stored in a byte."""
     failure: Failure | None = None
     decision: int | None = None
     """Position in `decide`, from 1."""
     otherwise_count: int = 0
     """How many `otherwise` were followed from there."""
 
+    @property
+    def how(self) -> str:
+        return ENDS[self.end]
 
-class MessageQueued(_Change, frozen=True, tag="message_queued"):
+
+ENDS = ("completed", "failed", "cancelled")
+COMPLETED, FAILED, CANCELLED = range(3)
+
+
+class MessageQueued(_Change, frozen=True, tag=19):
     channel: str
     key: str | None
     message: QueuedMessage
 
 
-class MessagesReturned(_Change, frozen=True, tag="messages_returned"):
+class MessagesReturned(_Change, frozen=True, tag=20):
     """Messages of a cancelled execution go back to their places at the front (rule 109)."""
 
     channel: str
@@ -190,7 +200,7 @@ class MessagesReturned(_Change, frozen=True, tag="messages_returned"):
     messages: tuple[QueuedMessage, ...]
 
 
-class MessagesDropped(_Change, frozen=True, tag="messages_dropped"):
+class MessagesDropped(_Change, frozen=True, tag=21):
     """Unread messages that `delivery` transient or latest discards."""
 
     channel: str
@@ -198,38 +208,38 @@ class MessagesDropped(_Change, frozen=True, tag="messages_dropped"):
     seqs: tuple[int, ...]
 
 
-class AttributeSet(_Change, frozen=True, tag="attribute_set"):
+class AttributeSet(_Change, frozen=True, tag=22):
     name: str
     key: str | None
     value: Json
 
 
-class AttributeDeleted(_Change, frozen=True, tag="attribute_deleted"):
+class AttributeDeleted(_Change, frozen=True, tag=23):
     """Without key: the attribute, or every entry of the map."""
 
     name: str
     key: str | None
 
 
-class ConfigSet(_Change, frozen=True, tag="config_set"):
+class ConfigSet(_Change, frozen=True, tag=24):
     """What the run overrides of its flow's configuration, all of it."""
 
     config: dict[str, Json]
 
 
-class RoundOpened(_Change, frozen=True, tag="round_opened"):
+class RoundOpened(_Change, frozen=True, tag=25):
     round: str
     join: str
     branch_count: int
 
 
-class Reported(_Change, frozen=True, tag="reported"):
+class Reported(_Change, frozen=True, tag=26):
     execution_id: str
     round: str
     report: BranchReport
 
 
-class RoundCounted(_Change, frozen=True, tag="round_counted"):
+class RoundCounted(_Change, frozen=True, tag=27):
     """The counters of a round after this commit."""
 
     round: str
@@ -239,26 +249,26 @@ class RoundCounted(_Change, frozen=True, tag="round_counted"):
     is_cancelled: bool = False
 
 
-class RoundForgotten(_Change, frozen=True, tag="round_forgotten"):
+class RoundForgotten(_Change, frozen=True, tag=28):
     """Nothing is inside it or faces it any more."""
 
     round: str
 
 
-class CompletionRequested(_Change, frozen=True, tag="completion_requested"):
+class CompletionRequested(_Change, frozen=True, tag=29):
     """Graceful completion was asked for; never withdrawn (rule 122)."""
 
 
-class OutputAdded(_Change, frozen=True, tag="output_added"):
+class OutputAdded(_Change, frozen=True, tag=30):
     output: Output
 
 
-class EventRecorded(_Change, frozen=True, tag="event_recorded"):
+class EventRecorded(_Change, frozen=True, tag=31):
     execution_id: str
     record: Record
 
 
-class RpcAnswered(_Change, frozen=True, tag="rpc_answered"):
+class RpcAnswered(_Change, frozen=True, tag=32):
     """The last change of an RPC's commit: what its caller gets."""
 
     name: str
@@ -268,7 +278,7 @@ class RpcAnswered(_Change, frozen=True, tag="rpc_answered"):
     """Position in `decide`, from 1; None: it has none."""
 
 
-class RunRestored(_Change, frozen=True, tag="run_restored"):
+class RunRestored(_Change, frozen=True, tag=33):
     """Time travel: the run goes on from what it was after commit `forked_at`, as its next attempt."""
 
     forked_at: int
@@ -277,7 +287,7 @@ class RunRestored(_Change, frozen=True, tag="run_restored"):
     image: RunImage
 
 
-class DefinitionChanged(_Change, frozen=True, tag="definition_changed"):
+class DefinitionChanged(_Change, frozen=True, tag=34):
     """The run goes on under another definition (migration/). Hashes."""
 
     old: str
@@ -288,7 +298,7 @@ class DefinitionChanged(_Change, frozen=True, tag="definition_changed"):
     """New execution ids by old, of executions that are not the same; ids need not differ."""
 
 
-class RunClosed(_Change, frozen=True, tag="run_closed"):
+class RunClosed(_Change, frozen=True, tag=35):
     """Terminal. Whatever is still active is cancelled; a run not COMPLETED keeps no outputs (rule 127)."""
 
     status: str
@@ -333,3 +343,8 @@ Change: TypeAlias = (
     | DefinitionChanged
     | RunClosed
 )
+
+WORDS: dict[type[Struct], str] = {
+    kind: re.sub(r"(?<=.)(?=[A-Z])", "_", kind.__name__).lower() for kind in Change.__args__
+}
+"""What they are called outside: `step_ended`."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from orchestrator.core.changes import COMPLETED
 from orchestrator.core.draft import Draft
 from orchestrator.core.effects import PlannedEffect, PlannedReport, apply_effects, plan_effects, require_room
 from orchestrator.core.evaluation import checked, elements, evaluate, holds
@@ -232,7 +233,7 @@ def apply_decision(
 ) -> None:
     """Effects in the order written, cancels, then what it ends and starts."""
     apply_planned_effects(draft, execution, planned, handler_cancels)
-    draft.end_step(execution, "completed", decision=planned.position, otherwise_count=planned.otherwise_count)
+    draft.end_step(execution, COMPLETED, None, planned.position, planned.otherwise_count)
     line = execution.line
     reported = [e.position for e in planned.effects if isinstance(e, PlannedReport)] if line else []
     started = start_planned(

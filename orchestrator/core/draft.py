@@ -253,14 +253,14 @@ class Draft:
     def end_step(
         self,
         execution: Execution,
-        how: str,
+        end: int,
         failure: Failure | None = None,
         decision: int | None = None,
         otherwise_count: int = 0,
     ) -> None:
         """The caller tells `rounds.end` what it reported and started."""
         execution_id = execution.id
-        self.changes.append(c.StepEnded(execution_id, how, failure, decision, otherwise_count))
+        self.changes.append(c.StepEnded(execution_id, end, failure, decision, otherwise_count))
         if self._locks or self.run.locks:
             self._release_locks(execution_id)
         self._executions[execution_id] = None
@@ -271,7 +271,7 @@ class Draft:
         self.return_messages(execution)
         if execution.phase is Phase.WAITING:
             self._abandon_children(execution)
-        self.end_step(execution, "cancelled")
+        self.end_step(execution, c.CANCELLED)
         self.rounds.end(execution, (), ())
 
     def cancel_round(self, round: str, decider: Execution) -> None:

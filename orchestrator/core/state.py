@@ -174,7 +174,7 @@ class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=_S
     number: int
     origin: str
     """`__start__`, `__rpc/<name>`, or the id of the execution it comes from (rule 12)."""
-    phase: Phase
+    phase: Phase = Phase.EXECUTE
     due_at: datetime | None = None
     """When the engine has something to do for it; None: never, unless a message comes."""
     input: Json = None

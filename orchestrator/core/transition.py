@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from orchestrator.core.changes import Change, WatcherAdded
+from orchestrator.core.changes import FAILED, Change, WatcherAdded
 from orchestrator.core.configuring import update_config
 from orchestrator.core.deadlines import reach_deadline
 from orchestrator.core.decisions import apply_decision, plan_decision
@@ -317,7 +317,7 @@ def _fail_execute(draft: Draft, execution: Execution, failure: Failure) -> None:
     if route is None:
         _fail_run(draft, execution, failure)
         return
-    draft.end_step(execution, "failed", failure)
+    draft.end_step(execution, FAILED, failure)
     takes_input = draft.flow.steps[route.step].input is not None
     recovery = start_step(
         draft,
@@ -335,7 +335,7 @@ def _fail_execute(draft: Draft, execution: Execution, failure: Failure) -> None:
 def _fail_run(draft: Draft, execution: Execution, failure: Failure) -> None:
     """Rule 158."""
     attempts = execution.attempt
-    draft.end_step(execution, "failed", failure)
+    draft.end_step(execution, FAILED, failure)
     error = RunError(
         "step_failed",
         f"{execution.id} failed: {failure.type}: {failure.message}",

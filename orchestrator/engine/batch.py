@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 from msgspec import Struct
 
 from orchestrator.core import changes as c
+from orchestrator.core.codec import kind_of
 from orchestrator.core.events import (
     Event,
     ExecuteFailed,
@@ -257,7 +258,8 @@ class Batch:
 
     def history_of(self, number: int) -> list[HistoryRow]:
         """The commits of a run that are part of it."""
-        return [HistoryRow(*row[1:]) for row in self._history if row[0] == number]
+        rows = (row[1:] for row in self._history if row[0] == number)
+        return [HistoryRow(version, at, kind_of(kind), *rest) for version, at, kind, *rest in rows]
 
     def _place_of(self, number: int, execution: Execution) -> tuple[int | None, int, int | None]:
         """Worker, queue and rank (rows.py)."""

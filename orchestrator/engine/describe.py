@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, to_builtins
 
+from orchestrator.core.changes import ENDS, WORDS, StepEnded
 from orchestrator.core.codec import decode
 from orchestrator.core.description import describe_run as describe_run
 from orchestrator.core.description import phase_of as phase_of
@@ -44,8 +45,10 @@ def describe_commit(row: HistoryRow) -> dict[str, Json]:
 
 
 def _change(change: Any) -> dict[str, Json]:
-    tag = change.__struct_config__.tag
-    return {"change": tag, **_fields(change)}
+    fields = _fields(change)
+    if isinstance(change, StepEnded):
+        fields["how"] = ENDS[fields.pop("end")]
+    return {"change": WORDS[type(change)], **fields}
 
 
 def _fields(value: Struct) -> dict[str, Json]:

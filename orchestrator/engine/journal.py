@@ -40,7 +40,7 @@ class Journal:
                 describe = table.get(type(change))
                 if describe is None:
                     continue
-                if type(change) is c.StepEnded and change.how != "failed" and not shows_steps:
+                if type(change) is c.StepEnded and change.end != c.FAILED and not shows_steps:
                     continue  # most of all changes
                 if tasks is None:
                     tasks = {(task.run, task.execution_id): task for task in batch.ended}

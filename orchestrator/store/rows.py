@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from orchestrator.core import changes as c
-from orchestrator.core.codec import encode, encode_event, encode_execution
+from orchestrator.core.codec import encode, encode_event, encode_execution, short_kind
 from orchestrator.core.events import Event
 from orchestrator.core.migration.event import RunMigrated
 from orchestrator.core.state import Execution, Run, Status
@@ -441,6 +441,6 @@ def history_row(
     event: Event | TimeTravelled | RunMigrated,
     changes: list[c.Change],
 ) -> tuple[Any, ...]:
-    execution_id = getattr(event, "execution_id", None)
+    kind, execution_id = short_kind(type(event).__name__), getattr(event, "execution_id", None)
     kept = encode_event(event) if isinstance(event, REAPPLIED) else None
-    return (number, version, to_micros(at), type(event).__name__, execution_id, encode(changes), kept)
+    return (number, version, to_micros(at), kind, execution_id, encode(changes), kept)

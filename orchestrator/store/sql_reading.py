@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from orchestrator.core.codec import decode_execution
+from orchestrator.core.codec import decode_execution, kind_of
 from orchestrator.core.evolve import rebuild_indexes
 from orchestrator.core.pauses import Pauses
 from orchestrator.core.state import BranchReport, Output, QueuedMessage, Round, Run, RunError, Status
@@ -99,7 +99,8 @@ class SqlReading:
                 run.rounds[name].reports.append(BranchReport(branch, _decode_json(value)))
 
     def history(self, run: int, after_version: int = 0) -> list[HistoryRow]:
-        return [HistoryRow(*row) for row in self._opened("history_of", run, after_version)]
+        rows = self._opened("history_of", run, after_version)
+        return [HistoryRow(version, at, kind_of(kind), *rest) for version, at, kind, *rest in rows]
 
     def heads(self) -> list[Head]:
         return [Head(*row) for row in self._all("latest_heads")]

@@ -57,7 +57,7 @@ def test_a_start_inserts_the_run_and_its_first_step() -> None:
 def test_a_step_done_is_four_rows_with_its_history() -> None:
     run = Run()
     writes_of(run, [OPENED, c.StepQueued(execution("A"))])
-    changes: list[Change] = [c.StepEnded("A-1", "completed"), c.StepQueued(execution("B"))]
+    changes: list[Change] = [c.StepEnded("A-1", c.COMPLETED), c.StepQueued(execution("B"))]
     writes = writes_of(run, changes)
     writes.insert_history.append(history_row(1, 2, NOW, RunStarted(at=NOW, flow_id="", run_id=""), changes))
     assert written(writes) == {"update_run": 1, "delete_step": 1, "insert_step": 1, "insert_history": 1}
@@ -69,7 +69,7 @@ def test_what_is_born_and_dead_in_one_transaction_is_never_written() -> None:
     writes = writes_of(
         run,
         [c.StepQueued(execution("B")), c.MessageQueued("q", None, QueuedMessage(1, "x"))],
-        [c.StepEnded("B-1", "completed"), c.MessagesDropped("q", None, (1,))],
+        [c.StepEnded("B-1", c.COMPLETED), c.MessagesDropped("q", None, (1,))],
     )
     assert written(writes) == {"update_run": 1}
 
