@@ -130,16 +130,23 @@ class PostgresStore:
     @contextlib.contextmanager
     def reading(self) -> Iterator[PostgresReading]:
         with self._errors():
-            self._require_open()
-            try:
-                link = self._readers.pop()
-            except IndexError:
-                link = self._connect()
+            link = self._find_reader()
             try:
                 link.defer_text(_BEGIN_READING)
                 yield PostgresReading(link, self.dialect.schema)
             finally:
                 self._end_reading(link)
+
+    def _find_reader(self) -> Link:
+        self._require_open()
+        while True:
+            try:
+                link = self._readers.pop()
+            except IndexError:
+                return patiently(self._connect)
+            if not link.has_news:
+                return link
+            link.close()
 
     def _end_reading(self, link: Link) -> None:
         link.forget()

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import acting, engine_handlers, postgres
+from tests.support import acting, engine_handlers, pooler, postgres
 from tests.support.engine_kit import Kit
 
 STORES = os.environ.get("ORCHESTRATOR_TEST_STORES", "sqlite,postgres").split(",")
-"""Every scenario is played on these; `memory` is another."""
+"""Every scenario is played on these; `memory` and `pgbouncer` are others."""
 
 
 @pytest.fixture(params=STORES)
@@ -18,6 +18,8 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path | str
     with ExitStack() as stack:
         if request.param == "postgres":
             yield stack.enter_context(postgres.database())
+        elif request.param == "pgbouncer":
+            yield stack.enter_context(pooler.database())
         elif request.param == "memory":
             yield f"sqlite:///file:{tmp_path.name}?mode=memory"
         else:

@@ -1,6 +1,7 @@
 """Connections that are lost: nothing is lost with them, and nothing is done twice."""
 
 import os
+import select
 import socket
 import threading
 from collections.abc import Iterator
@@ -85,6 +86,18 @@ def test_a_transaction_whose_connection_is_lost_is_to_be_done_again(
         again = reading.load(head).run
     set_attribute(store, number, again)
     assert versions(store, number) == [1, 2]
+
+
+def test_a_reader_that_the_server_has_closed_is_replaced(
+    store: PostgresStore, server: "psycopg.Connection[tuple[int, ...]]"
+) -> None:
+    number, _ = begin(store, "a")
+    assert versions(store, number) == [1]
+    (reader,) = store._readers
+    server.execute("SELECT pg_terminate_backend(%s, 5000)", [reader.connection.info.backend_pid])
+    select.select([reader.connection.fileno()], [], [], 60)
+    assert versions(store, number) == [1]
+    assert store._readers != [reader]
 
 
 def test_a_commit_whose_answer_is_lost_is_looked_up(
