@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import selectors
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
@@ -75,11 +74,7 @@ class Link:
     @property
     def has_news(self) -> bool:
         """Has the server said anything while nobody asked: most likely, that it hangs up?"""
-        if self.is_broken:
-            return True
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.connection.fileno(), selectors.EVENT_READ)
-            return bool(selector.select(0))
+        return self.is_broken or self._wire.has_news()
 
     @property
     def is_begun(self) -> bool:

@@ -104,6 +104,14 @@ class Wire:
         if self._last is None:
             self._last = self._message([Call(statement)], [[([], [])]])
 
+    def has_news(self) -> bool:
+        """Has the server said anything that nobody has asked for?"""
+        try:
+            self._end_last()
+        except psycopg.Error:
+            return True
+        return bool(self._readable.poll(0))
+
     def _end_last(self) -> None:
         if self._last is not None:
             last, self._last = self._last, None

@@ -247,6 +247,20 @@ def test_a_flow_id_that_others_have_is_found_and_the_next_ones_are_looked_for_fi
     assert len(messages) == 2
 
 
+def test_who_reads_again_and_again_uses_one_connection_and_one_message_each(
+    store: PostgresStore, messages: list[int]
+) -> None:
+    number, _ = begin(store, "a")
+    readers = []
+    for _ in range(5):
+        assert versions(store, number) == [1]
+        readers.append(store._readers[0])
+    assert len(set(map(id, readers))) == 1
+    messages.clear()
+    assert versions(store, number) == [1]
+    assert len(messages) == 1
+
+
 def lose_answers(monkeypatch: pytest.MonkeyPatch, *, is_executed: bool) -> None:
     """The next message of a commit: executed, and its answer lost; or lost before the server has read it."""
     send = Link._send
