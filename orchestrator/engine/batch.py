@@ -194,7 +194,7 @@ class Batch:
             return True
         if execution.due_at > self.now:
             self.note_due(execution.due_at)
-            return True
+            return False
         if self.pauses.targets and self.pauses.covers(entry.flow.name, execution.step):
             return False
         kind = task_of(entry.flow, execution)
