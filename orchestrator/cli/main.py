@@ -25,6 +25,7 @@ from orchestrator.cli.commands import (
     migrate,
     pausing,
     publish,
+    queues,
     rehearse,
     render,
     rpc,
@@ -106,6 +107,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
 for name, command in COMMANDS.items():
     app.command(name)(command)
 app.add_typer(attributes.app, name="attributes")
+app.add_typer(queues.app, name="queues")
 app.add_typer(database.app, name="db")
 
 

@@ -109,8 +109,9 @@ def _tell_unknown_queues(worker: Worker, tell: Tell) -> None:
         return
     with worker.engine.store.reading() as reading:
         known = {name for name, _ in reading.definition_names()}
+        known |= {queue.name for queue in reading.find_queues()}
     for flow in sorted(worker.handlers.served.flows - known):
-        tell(f"no {flow} has been started in this database so far")
+        tell(f"there is no queue {flow}, and no {flow} has been started in this database so far")
 
 
 @contextmanager

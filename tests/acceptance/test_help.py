@@ -34,6 +34,7 @@ COMMANDS = [
     "pause",
     "resume",
     "db",
+    "queues",
 ]
 HEAVY = ["sqlalchemy", "networkx", "jsonschema", "rich", "pydantic", "graphviz", "cel_expr_python", "msgspec"]
 PROBE = """

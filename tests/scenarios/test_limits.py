@@ -317,3 +317,61 @@ def test_all_queues_are_replaced_at_once(kit: Kit) -> None:
     replace_queues(kit.engine, new)
     with kit.engine.store.reading() as reading:
         assert {queue.name: queue.settings for queue in reading.find_queues()} == new
+
+
+def explained(kit: Kit, flow_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = kit.client.explain(flow_id)
+    return found
+
+
+def test_explain_says_which_limit_a_step_waits_for(kit: Kit) -> None:
+    gate = engine_handlers.gates["Work"] = Gate()
+    limit(kit, routes=("Gated",), concurrency=1)
+    limit(kit, "slow", routes=("Quick",), rate=Rate(count=1, micros=60_000_000))
+    with kit.working() as worker:
+        kit.client.start(GATED, "first")
+        gate.await_arrival()
+        kit.client.start(GATED, "second")
+        (step,) = explained(kit, "second")["active"]
+        assert (step["queue"], step["held_back"]) == ("narrow", "the queue narrow is full: 1 of 1 run")
+        assert step["help"][0]["command"] == "orchestrator queues set narrow --concurrency N"
+        assert (
+            explained(kit, "second")["summary"] == "Work-1 is ready, but the queue narrow is full: 1 of 1 run"
+        )
+        look(kit, worker, "begun")
+        kit.client.start(QUICK, "later")
+        (step,) = explained(kit, "later")["active"]
+        assert step["held_back"].startswith("the rate of the queue slow is used up, the next may begin in 1m")
+        gate.open(2)
+        worker.run_until_closed("second")
+
+
+def test_explain_says_that_nobody_serves_a_queue(kit: Kit) -> None:
+    limit(kit, "slow", routes=("Quick",))
+    kit.client.start(QUICK, "mine")
+    kit.client.start(CHAIN, "other")
+    assert explained(kit, "mine")["active"][0]["held_back"] == "no worker is running"
+    worker = Worker(kit.engine, queues=["Gated", "Chain/Second"])
+    worker.start()
+    (step,) = explained(kit, "mine")["active"]
+    assert step["held_back"] == "no worker that is running serves the queue slow"
+    assert step["help"][0]["command"] == "orchestrator worker --queues slow"
+    (step,) = explained(kit, "other")["active"]
+    assert step["held_back"] == "no worker that is running serves Chain/First"
+    worker.stop(grace=5)
+
+
+def test_metrics_count_what_is_in_each_queue(kit: Kit) -> None:
+    gate = engine_handlers.gates["Work"] = Gate()
+    limit(kit, routes=("Gated",), concurrency=1)
+    for number in range(3):
+        kit.client.start(GATED, f"r{number}")
+    with kit.working() as worker:
+        gate.await_arrival()
+        text = worker.metrics_text()
+        gate.open(3)
+        for number in range(3):
+            worker.run_until_closed(f"r{number}")
+    assert 'orchestrator_queue_leased{queue="narrow"} 1' in text
+    assert 'orchestrator_queue_due{queue="narrow"} 2' in text
+    assert 'orchestrator_queue_concurrency{queue="narrow"} 1' in text

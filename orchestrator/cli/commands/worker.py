@@ -27,7 +27,8 @@ Queues = Annotated[
     typer.Option(
         "--queues",
         metavar="QUEUE,…",
-        help="Take only work of these flow types (Order) or steps (Order/Charge); others take the rest.",
+        help="Take only work of these queues (`orchestrator queues`), flow types (Order) or steps "
+        "(Order/Charge); others take the rest.",
         show_default=False,
     ),
 ]

@@ -24,6 +24,7 @@ from orchestrator.engine.explain.explanation import (
 )
 from orchestrator.engine.explain.outlook import Outlook, Verdict
 from orchestrator.engine.explain.prospects import Prospects
+from orchestrator.engine.explain.queued import Lines
 from orchestrator.engine.explain.senders import Senders, rpc_command
 from orchestrator.engine.explain.summary import Summary, closing_words
 from orchestrator.engine.explain.verdicts import paused_executions, verdict_of
@@ -44,8 +45,12 @@ def explain_run(
     children: Mapping[str, Explanation] | None = None,
     closing_event: str | None = None,
     pauses: Pauses = NO_PAUSES,
+    lines: Lines | None = None,
 ) -> Explanation:
-    """Pure. `leased`: executions that a worker has; `children`: of the runs it waits for, by flow id."""
+    """Pure. `leased`: executions that a worker has; `children`: of the runs it waits for, by flow id.
+
+    `lines`: the queues, when they are known.
+    """
     leased = frozenset(leased)
     children = children or {}
     outlooks = {
@@ -54,7 +59,7 @@ def explain_run(
     }
     paused = paused_executions(flow, run, leased, pauses)
     prospects = Prospects(flow, run, now, outlooks, paused)
-    return _Explaining(prospects, leased, children, pauses).explain(closing_event)
+    return _Explaining(prospects, leased, children, pauses, lines).explain(closing_event)
 
 
 class _Explaining:
@@ -64,8 +69,10 @@ class _Explaining:
         leased: frozenset[str],
         children: Mapping[str, Explanation],
         pauses: Pauses,
+        lines: Lines | None,
     ) -> None:
         self._pauses = pauses
+        self._lines = lines
         self._prospects = prospects
         self._run = prospects.run
         self._now = prospects.now
@@ -116,7 +123,26 @@ class _Explaining:
             ended_by=tuple(self._ended_by(execution)),
             help=tuple(self._help_for(execution)),
             paused=execution.id in self._prospects.paused,
+            queue=self._queue_of(execution),
+            held_back=self._held_back(execution),
         )
+
+    def _stands_in_line(self, execution: Execution) -> bool:
+        """A call of its handler is ready, and no worker has it."""
+        if self._lines is None or execution.phase is Phase.WAITING or execution.id in self._prospects.paused:
+            return False
+        is_due = execution.due_at is not None and execution.due_at <= self._now
+        return is_due and execution.id not in self._leased
+
+    def _queue_of(self, execution: Execution) -> str | None:
+        if self._lines is None or not self._stands_in_line(execution):
+            return None
+        return self._lines.name_of(self._prospects.flow.name, execution.step)
+
+    def _held_back(self, execution: Execution) -> str | None:
+        if self._lines is None or not self._stands_in_line(execution):
+            return None
+        return self._lines.why_not_begun(self._prospects.flow.name, execution.step)
 
     def _pause_words(self, execution: Execution) -> str:
         return "paused; " if execution.id in self._prospects.paused else ""
@@ -136,7 +162,8 @@ class _Explaining:
             return f"backing off, {attempt} comes {when}"
         if when != "now":
             return f"begins {when}"
-        return f"ready for {what}, {attempt}, not taken by a worker"
+        held_back = self._held_back(execution)
+        return f"ready for {what}, {attempt}, {held_back or 'not taken by a worker'}"
 
     def _ended_by(self, execution: Execution) -> Iterator[str]:
         """Who can still cancel it."""
@@ -153,7 +180,9 @@ class _Explaining:
         if execution.phase is Phase.WAITING or execution.due_at is None or execution.id in self._leased:
             return
         flow_id = self._run.flow_id
-        if execution.due_at <= self._now:
+        if execution.due_at <= self._now and self._lines is not None:
+            yield from self._lines.help_for(self._prospects.flow.name, execution.step)
+        elif execution.due_at <= self._now:
             yield Advice("a worker must be running", command("worker"))
         elif execution.last_failure is not None:
             yield Advice("try again at once", command("retry-now", flow_id, execution.id))

@@ -96,6 +96,10 @@ class ExplainedExecution(Struct, frozen=True):
     """Who can still cancel it."""
     help: tuple[Advice, ...]
     paused: bool = False
+    queue: str | None = None
+    """The queue that a call of its handler stands in, when it is ready and no worker has it."""
+    held_back: str | None = None
+    """Why no worker has taken it."""
 
 
 class NextDue(Struct, frozen=True):

@@ -8,6 +8,7 @@ from orchestrator.core.state import Phase, Run, Status
 from orchestrator.engine.definitions import Definitions
 from orchestrator.engine.explain.explaining import explain_run
 from orchestrator.engine.explain.explanation import Explanation
+from orchestrator.engine.explain.queued import read_lines
 from orchestrator.store.contract import Head, Reading
 
 
@@ -35,6 +36,7 @@ def explain_stored(
         children=children,
         closing_event=_closing_event(reading, head),
         pauses=reading.find_pauses(),
+        lines=read_lines(reading, now),
     )
 
 

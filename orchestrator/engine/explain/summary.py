@@ -9,6 +9,7 @@ from orchestrator.engine.explain.chart import ActorKind
 from orchestrator.engine.explain.explanation import Cycle, ExplainedCondition, ExplainedExecution, NextDue
 from orchestrator.engine.explain.outlook import Outlook, Verdict
 from orchestrator.engine.explain.prospects import Prospects
+from orchestrator.engine.explain.queued import NO_WORKER
 from orchestrator.engine.explain.words import counted, names, queue_name, span_words
 
 _CLAUSES_SHOWN = 3
@@ -63,6 +64,9 @@ class Summary:
             return "a timer is due"
         since = max(self._prospects.now - each.due_at for each in ready if each.due_at is not None)
         ids, is_one = names([each.step_execution_id for each in ready]), len(ready) == 1
+        reasons = dict.fromkeys(each.held_back for each in ready)
+        if len(reasons) == 1 and (reason := ready[0].held_back) not in (None, NO_WORKER):
+            return f"{ids} {'is' if is_one else 'are'} ready, but {reason}"
         if since.total_seconds() < 1:
             return f"{ids} {'is' if is_one else 'are'} ready for a worker"
         has, it = ("has", "it") if is_one else ("have", "them")
