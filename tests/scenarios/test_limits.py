@@ -37,6 +37,16 @@ steps:
   Second: {execute: {handler: gated, timeout: 1h}, graceful_complete: null}
 """
 )
+OVERLAPPING = flow_of(
+    """
+flow: Overlapping
+handlers: tests.support.engine_handlers
+start: First
+steps:
+  First: {execute: overlap, go_to: Second}
+  Second: {execute: overlap, graceful_complete: null}
+"""
+)
 FAILING = flow_of(
     """
 flow: Failing
@@ -114,6 +124,19 @@ def test_no_more_than_the_concurrency_of_a_queue_runs_on_all_workers(kit: Kit, f
         for number in range(10):
             assert worker.run_until_closed(f"r{number}")["status"] == "COMPLETED"
     assert engine_handlers.calls["Work-1"] == 10
+
+
+def test_many_quick_handlers_on_many_workers_stay_within_the_limit(kit: Kit) -> None:
+    limit(kit, routes=("Overlapping",), concurrency=2)
+    limit(kit, "outer", concurrency=3)
+    limit(kit, "inner", routes=("Overlapping/Second",), concurrency=2, within="outer")
+    for number in range(60):
+        kit.client.start(OVERLAPPING, f"r{number}")
+    with two_workers(kit) as (worker, _):
+        for number in range(60):
+            assert worker.run_until_closed(f"r{number}")["status"] == "COMPLETED"
+    assert engine_handlers.calls == {"First-1": 60, "Second-1": 60}
+    assert max(engine_handlers.at_once) <= 4
 
 
 def test_the_next_step_of_a_run_waits_for_the_limit_too(kit: Kit) -> None:

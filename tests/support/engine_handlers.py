@@ -21,7 +21,12 @@ has_seen = threading.Event()
 """A gated handler is past its gate: one whose run was stopped is not waited for by its worker."""
 
 
+at_once = [0]
+"""How many calls of `overlap` were running, after each that began or ended."""
+
+
 def reset() -> None:
+    at_once[:] = [0]
     gates.clear()
     calls.clear()
     begun.clear()
@@ -64,6 +69,15 @@ def fail_twice(ctx: Context) -> str:
     if note(ctx) < 3:
         raise ValueError("not yet")
     return "third time"
+
+
+def overlap(ctx: Context) -> None:
+    """Notes how many of these run at once."""
+    with _lock:
+        at_once.append(at_once[-1] + 1)
+    note(ctx)
+    with _lock:
+        at_once.append(at_once[-1] - 1)
 
 
 def fail_first(ctx: Context) -> int:

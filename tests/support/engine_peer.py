@@ -1,6 +1,7 @@
-"""A worker process of its own, for scenarios with several: `python -m tests.support.engine_peer DATABASE`.
+"""A worker process of its own, for scenarios with several.
 
-Says "working" when it has signed on; drains on SIGTERM.
+`python -m tests.support.engine_peer DATABASE [SECONDS OF GRACE]` says "working" when it has signed on; drains
+on SIGTERM.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from orchestrator.engine.worker import Worker
 def main() -> None:
     worker = Worker(sys.argv[1], concurrency=2)
     threading.Thread(target=_tell, args=(worker,), daemon=True).start()
-    worker.run(handles_signals=True, grace=10)
+    worker.run(handles_signals=True, grace=float(sys.argv[2]) if len(sys.argv) > 2 else 10)
     print("drained", flush=True)
 
 
