@@ -51,6 +51,7 @@ from orchestrator.errors import NotFound, OrchestratorError, StoreConflict, Stor
 from orchestrator.store.contract import Claimed, Store, Transaction
 
 _RETRY_AFTER = timedelta(milliseconds=100)
+_TURNED_BACK = timedelta(seconds=1)
 _REPORTED_FAILURES = 5
 
 
@@ -190,8 +191,10 @@ class Committer:
         return taken
 
     def _tell_time(self) -> datetime:
-        """Never goes back within this process."""
-        self._now = max(self._now, self._clock.now())
+        """Does not go back within this process, unless the clock was wrong and was put right."""
+        now = self._clock.now()
+        if now > self._now or self._now - now > _TURNED_BACK:
+            self._now = now
         return self._now
 
     def _fill(self, transaction: Transaction, batch: Batch, submissions: list[Submission]) -> None:

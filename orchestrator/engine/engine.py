@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from orchestrator.clock import Clock, SystemClock
+from orchestrator.clock import Clock, SharedClock
 from orchestrator.core.state import Status
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.cache import RunCache
@@ -30,6 +31,7 @@ from orchestrator.store.sealing import SealedStore
 if TYPE_CHECKING:
     from orchestrator.engine.tracing import Tracing
 
+log = logging.getLogger("orchestrator.engine")
 ATTRIBUTE_STORE = "ORCHESTRATOR_ATTRIBUTE_STORE"
 
 
@@ -50,13 +52,15 @@ class Engine:
     ) -> None:
         """`attribute_store`: database URL for synced attributes; else of ORCHESTRATOR_ATTRIBUTE_STORE.
 
+        `clock`: the machine's, put right by the database's, unless another one is given.
         `remembered_count`: runs that are kept in memory. `tracing`: makes traces of runs (tracing.py).
         `bodies`: how values are encoded, and where large ones are kept (store/bodies.py).
         """
         self.bodies = bodies or PLAIN
         opened = open_store(store) if isinstance(store, str) else store
         self.store: Store = opened if bodies is None else SealedStore(opened, bodies)
-        self.clock: Clock = clock or SystemClock()
+        self.clock: Clock = clock or SharedClock()
+        self.set_clock()
         self.definitions = definitions or Definitions()
         self.waiting = Waiting()
         self.dispatcher: Dispatcher | None = None
@@ -115,6 +119,13 @@ class Engine:
         """A clock was turned, or something came from elsewhere."""
         if self.dispatcher is not None:
             self.dispatcher.watch.need_now()
+
+    def set_clock(self) -> None:
+        """Put the clock of this process right by that of the database server. Raises StoreError."""
+        if isinstance(self.clock, SharedClock):
+            difference = self.clock.compare(self.store.clock_time)
+            if difference is not None:
+                log.warning("this machine's clock is wrong by %s: the database server's is used", -difference)
 
     def close(self) -> None:
         with self._lock:

@@ -387,6 +387,7 @@ class Worker:
             self._dispatcher.watch.need_by(self._beat_at)
             return
         try:
+            self.engine.set_clock()
             self.engine.committer.exclusively(self._renew, "lease", self._note_renewed)
         except StoreError as error:
             log.warning(

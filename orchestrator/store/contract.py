@@ -390,6 +390,10 @@ class Store(Protocol):
 
     def reading(self) -> AbstractContextManager[Reading]: ...
 
+    def clock_time(self) -> datetime | None:
+        """What the clock says that all who use this store share; None: they share a machine."""
+        ...
+
     def ring(self) -> None:
         """Wake the other processes that listen on this store."""
         ...

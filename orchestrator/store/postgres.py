@@ -10,6 +10,7 @@ import itertools
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from datetime import datetime
 
 import psycopg
 
@@ -24,6 +25,7 @@ from orchestrator.store.postgres_reading import PostgresReading
 from orchestrator.store.postgres_url import Address
 from orchestrator.store.postgres_wire import Statement
 from orchestrator.store.postgres_writing import PostgresTransaction, RunNumbers
+from orchestrator.store.times import from_micros
 
 _BEGIN_READING = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _COMMIT, _ROLLBACK = Statement("COMMIT"), Statement("ROLLBACK")
@@ -169,6 +171,10 @@ class PostgresStore:
     def sizes(self) -> tuple[int, int]:
         with self._errors(), self.reading() as reading:
             return reading.used_bytes(), 0
+
+    def clock_time(self) -> datetime | None:
+        with self._turn, self._errors():
+            return from_micros(self._find_writer().all("clock_time")[0][0])
 
     # --- Waking other processes ---
 

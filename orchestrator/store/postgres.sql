@@ -830,6 +830,9 @@ SELECT coalesce(sum(pg_total_relation_size(pg_catalog.pg_class.oid)), 0) AS coal
 FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace
 WHERE pg_catalog.pg_namespace.nspname = %s::VARCHAR AND pg_catalog.pg_class.relkind = 'r'
 
+-- statement clock_time()
+SELECT CAST(EXTRACT(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS anon_1
+
 -- statement identity(table)
 SELECT current_database() AS current_database_1, CAST(pg_postmaster_start_time() AS TEXT) AS pg_postmaster_start_time_1, CAST(CAST(to_regclass(%s::VARCHAR) AS OID) AS BIGINT) AS to_regclass_1
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -81,6 +82,9 @@ class PostgresGuest:
     def reading(self) -> Iterator[PostgresReading]:
         with self._errors():
             yield PostgresReading(self._begin(), self._dialect.schema)
+
+    def clock_time(self) -> datetime | None:
+        return None
 
     def ring(self) -> None:
         with self._errors():

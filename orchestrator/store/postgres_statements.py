@@ -20,6 +20,7 @@ from sqlalchemy import (
     column,
     delete,
     exists,
+    extract,
     func,
     insert,
     literal_column,
@@ -381,6 +382,7 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
     "used_bytes": select(func.coalesce(func.sum(func.pg_total_relation_size(_class.c.oid)), ZERO))
     .select_from(_class.join(_namespace, _namespace.c.oid == _class.c.relnamespace))
     .where(_namespace.c.nspname == b("schema", type_=TEXT), _class.c.relkind == literal_column("'r'")),
+    "clock_time": select((extract("epoch", func.clock_timestamp()) * literal_column("1000000")).cast(BIGINT)),
     "identity": select(
         func.current_database(),
         func.pg_postmaster_start_time().cast(TEXT),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 
 from orchestrator.store.bodies import Bodies
 from orchestrator.store.contract import Reading, Store, Transaction
@@ -28,6 +29,9 @@ class SealedStore:
         with self.plain.reading() as reading:
             reading.bodies = self._bodies
             yield reading
+
+    def clock_time(self) -> datetime | None:
+        return self.plain.clock_time()
 
     def ring(self) -> None:
         self.plain.ring()

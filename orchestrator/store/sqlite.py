@@ -7,6 +7,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from datetime import datetime
 
 from orchestrator.core.pauses import NO_PAUSES
 from orchestrator.errors import StoreError
@@ -115,6 +116,9 @@ class SqliteStore:
         return os.path.getsize(self.path), os.path.getsize(log) if os.path.exists(log) else 0
 
     # --- Waking other processes ---
+
+    def clock_time(self) -> datetime | None:
+        return None
 
     def ring(self) -> None:
         self._doorbell.ring()

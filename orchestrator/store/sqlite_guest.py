@@ -11,6 +11,7 @@ import itertools
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.errors import StoreError, UsageError
@@ -70,6 +71,9 @@ class SqliteGuest:
     def reading(self) -> Iterator[SqliteReading]:
         with self._errors():
             yield SqliteReading(self._begin())
+
+    def clock_time(self) -> datetime | None:
+        return None
 
     def ring(self) -> None:
         self._is_ring_due = True

@@ -12,6 +12,7 @@ import itertools
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from datetime import datetime
 
 from orchestrator.core.pauses import NO_PAUSES
 from orchestrator.errors import StoreError
@@ -110,6 +111,9 @@ class MemoryStore:
         with self._held() as connection:
             page_size: int = connection.execute("PRAGMA page_size").fetchone()[0]
             return page_size * connection.execute("PRAGMA page_count").fetchone()[0], 0
+
+    def clock_time(self) -> datetime | None:
+        return None
 
     def ring(self) -> None:
         for store, on_ring in list(self._database.listeners.values()):
