@@ -35,7 +35,8 @@ from orchestrator.engine.task import Task, internal_failure
 from orchestrator.engine.workplace import Workplace
 from orchestrator.store.contract import HistoryRow, Transaction
 from orchestrator.store.queues import NO_QUEUES
-from orchestrator.store.rows import RunRows, Writes, history_row
+from orchestrator.store.rows import RunRows, history_row
+from orchestrator.store.writes import Writes
 
 log = logging.getLogger("orchestrator.engine")
 

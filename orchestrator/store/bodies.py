@@ -21,7 +21,7 @@ from orchestrator.store.objects import ObjectMissing, ObjectStore
 from orchestrator.store.sql import COLUMNS
 
 if TYPE_CHECKING:
-    from orchestrator.store.rows import Writes
+    from orchestrator.store.writes import Writes
 
 log = logging.getLogger("orchestrator.store")
 Row = tuple[Any, ...]

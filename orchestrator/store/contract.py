@@ -12,7 +12,7 @@ from orchestrator.core.pauses import Pauses
 from orchestrator.core.state import Run
 from orchestrator.store.bodies import Bodies
 from orchestrator.store.queues import Queues
-from orchestrator.store.rows import Writes
+from orchestrator.store.writes import Writes
 
 
 class Head(NamedTuple):

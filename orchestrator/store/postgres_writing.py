@@ -16,11 +16,10 @@ from orchestrator.store.postgres_link import Link, Rows
 from orchestrator.store.postgres_locks import PostgresLocks
 from orchestrator.store.postgres_memory import Memory
 from orchestrator.store.postgres_wire import Statement
-from orchestrator.store.rows import GUARDED, QUEUED, Writes
 from orchestrator.store.shares import due_share
 from orchestrator.store.times import from_micros, to_micros
+from orchestrator.store.writes import GUARDED, QUEUED, Writes
 
-_ORDER = tuple(Writes.__slots__)
 _BULK_FROM = {"insert_step": 8, "update_step": 8, "delete_step": 8}
 _BULK_FROM_OTHERS = 4
 """Fewer rows are quicker one by one."""
@@ -94,7 +93,7 @@ class PostgresTransaction(PostgresLocks):
         self._demand_definitions(writes)
         self.proof = writes.insert_history[0] if writes.insert_history else self.proof
         writes.insert_run.sort(key=lambda row: row[1])  # who starts the same flow ids waits in the same order
-        rows = {name: self._without_lost(name, each) for name in _ORDER if (each := getattr(writes, name))}
+        rows = {name: self._without_lost(name, each) for name, each in writes}
         merged = _MERGED.get(tuple(rows))
         if merged is not None and all(len(each) == 1 for each in rows.values()):
             self._link.defer(merged, *chain.from_iterable(row for (row,) in rows.values()))

@@ -7,7 +7,7 @@ it stands at the end; which rows are concerned comes from the changes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +23,7 @@ from orchestrator.definition.model import Flow, Json
 from orchestrator.store.bodies import Indexed
 from orchestrator.store.run_state import state_of
 from orchestrator.store.times import to_micros
+from orchestrator.store.writes import Writes
 
 encode_json: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 Place = Callable[[int, Execution], tuple[int | None, int, int | None]]
@@ -30,49 +31,6 @@ Place = Callable[[int, Execution], tuple[int | None, int, int | None]]
 
 `worker`: that it is leased to at once, or None. `rank`: of what is ready and left to be claimed, how much
 other work of its run waits to be claimed before it; else None.
-"""
-
-
-@dataclass(slots=True)
-class Writes:
-    """Parameters by statement name (statements.py), in the order in which they are to run."""
-
-    insert_run: list[tuple[Any, ...]] = field(default_factory=list)
-    update_run: list[tuple[Any, ...]] = field(default_factory=list)
-    close_run: list[tuple[Any, ...]] = field(default_factory=list)
-    set_definition: list[tuple[Any, ...]] = field(default_factory=list)
-    delete_steps: list[tuple[Any, ...]] = field(default_factory=list)
-    delete_step: list[tuple[Any, ...]] = field(default_factory=list)
-    update_step: list[tuple[Any, ...]] = field(default_factory=list)
-    update_queued_step: list[tuple[Any, ...]] = field(default_factory=list)
-    insert_step: list[tuple[Any, ...]] = field(default_factory=list)
-    insert_queued_step: list[tuple[Any, ...]] = field(default_factory=list)
-    clear_messages: list[tuple[Any, ...]] = field(default_factory=list)
-    delete_message: list[tuple[Any, ...]] = field(default_factory=list)
-    insert_message: list[tuple[Any, ...]] = field(default_factory=list)
-    clear_attributes: list[tuple[Any, ...]] = field(default_factory=list)
-    clear_attribute: list[tuple[Any, ...]] = field(default_factory=list)
-    delete_attribute: list[tuple[Any, ...]] = field(default_factory=list)
-    set_attribute: list[tuple[Any, ...]] = field(default_factory=list)
-    delete_outputs: list[tuple[Any, ...]] = field(default_factory=list)
-    insert_output: list[tuple[Any, ...]] = field(default_factory=list)
-    delete_rounds: list[tuple[Any, ...]] = field(default_factory=list)
-    delete_round: list[tuple[Any, ...]] = field(default_factory=list)
-    update_round: list[tuple[Any, ...]] = field(default_factory=list)
-    insert_round: list[tuple[Any, ...]] = field(default_factory=list)
-    delete_all_reports: list[tuple[Any, ...]] = field(default_factory=list)
-    delete_reports: list[tuple[Any, ...]] = field(default_factory=list)
-    insert_report: list[tuple[Any, ...]] = field(default_factory=list)
-    insert_projection: list[tuple[Any, ...]] = field(default_factory=list)
-    insert_history: list[tuple[Any, ...]] = field(default_factory=list)
-
-
-GUARDED = ("update_run", "close_run")
-"""Statements of which each must find its row."""
-QUEUED = {"insert_queued_step": 8, "update_queued_step": 5}
-"""Statements whose rows have a queue at this place and a rank after it.
-
-The database makes a turn of the rank: the next round of the queue, and as many later.
 """
 
 

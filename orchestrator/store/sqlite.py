@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from types import TracebackType
 
 from orchestrator.core.pauses import NO_PAUSES
 from orchestrator.errors import StoreError
@@ -35,7 +36,7 @@ class SqliteStore:
         self._turn = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
         self._is_closed = False
-        with _store_errors(self.path):
+        with _StoreErrors(self.path):
             self._writer = connect(self.path)
             try:
                 self._turnstile = Turnstile(self.path)
@@ -56,7 +57,7 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[SqliteTransaction]:
-        with self._turn, _store_errors(self.path), self._opened(), self._turnstile:
+        with self._turn, _StoreErrors(self.path), self._opened(), self._turnstile:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 transaction = self._begin()
@@ -91,7 +92,7 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[SqliteReading]:
-        with _store_errors(self.path):
+        with _StoreErrors(self.path):
             self._require_open()
             try:
                 reader = self._readers.pop()
@@ -107,7 +108,7 @@ class SqliteStore:
     # --- Upkeep ---
 
     def vacuum(self) -> None:
-        with self._turn, _store_errors(self.path), self._opened(), self._turnstile:
+        with self._turn, _StoreErrors(self.path), self._opened(), self._turnstile:
             self._data_version = 0
             vacuum(self._writer)
 
@@ -153,7 +154,7 @@ class SqliteStore:
 def upgrade(path: str) -> Upgrade:
     """Bring the file to the schema of this release; made when it is not there."""
     path = os.path.abspath(path)
-    with _store_errors(path), contextlib.closing(connect(path)) as connection:
+    with _StoreErrors(path), contextlib.closing(connect(path)) as connection:
         turnstile = Turnstile(path)
         try:
             with turnstile:
@@ -162,14 +163,24 @@ def upgrade(path: str) -> Upgrade:
             turnstile.close()
 
 
-@contextlib.contextmanager
-def _store_errors(path: str) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StoreError(f"{path}: {explain(error)}", path=path) from error
-    except OSError as error:
-        raise StoreError(f"{path}: {error.strerror or error}", path=path) from error
+class _StoreErrors:
+    """Around what asks the database: its errors become StoreError."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise StoreError(f"{self._path}: {explain(error)}", path=self._path) from error
+        if isinstance(error, OSError):
+            raise StoreError(f"{self._path}: {error.strerror or error}", path=self._path) from error
 
 
 def _poll(path: str, on_ring: Callable[[], None]) -> Callable[[], None]:

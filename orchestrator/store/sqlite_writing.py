@@ -12,15 +12,13 @@ from orchestrator.core.pauses import Pauses
 from orchestrator.errors import StoreConflict
 from orchestrator.store.contract import Claimed, Loan, Projection, Version
 from orchestrator.store.queues import Queues
-from orchestrator.store.rows import GUARDED, QUEUED, Writes
 from orchestrator.store.shares import due_share
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sqlite_lending import Lender
 from orchestrator.store.sqlite_reading import read_pauses
 from orchestrator.store.sqlite_upkeep import SqliteUpkeep
 from orchestrator.store.times import from_micros, to_micros
-
-_ORDER = tuple((name, STATEMENTS[name], name in GUARDED) for name in Writes.__slots__)
+from orchestrator.store.writes import GUARDED, QUEUED, Writes
 
 
 class SqliteTransaction(SqliteUpkeep):
@@ -70,14 +68,11 @@ class SqliteTransaction(SqliteUpkeep):
     def write(self, writes: Writes) -> None:
         self.bodies.seal(writes)
         execute = self._connection.executemany
-        for name, statement, is_guarded in _ORDER:
-            rows = getattr(writes, name)
-            if not rows:
-                continue
+        for name, rows in writes:
             if name in QUEUED:
                 rows = self._in_turn(rows, QUEUED[name])
-            cursor = execute(statement, rows)
-            if is_guarded and cursor.rowcount != len(rows):
+            cursor = execute(STATEMENTS[name], rows)
+            if name in GUARDED and cursor.rowcount != len(rows):
                 raise StoreConflict("a run was changed by another process meanwhile")
 
     def _in_turn(self, rows: list[tuple[Any, ...]], at: int) -> list[tuple[Any, ...]]:

@@ -10,7 +10,8 @@ from orchestrator.core.evolve import evolve
 from orchestrator.core.state import Execution, Phase, Run
 from orchestrator.definition.model import Flow
 from orchestrator.store.contract import Store, Transaction
-from orchestrator.store.rows import RunRows, Writes, history_row
+from orchestrator.store.rows import RunRows, history_row
+from orchestrator.store.writes import Writes
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 FLOW = Flow(name="F", hash="sha256:1")

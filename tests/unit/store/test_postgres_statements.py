@@ -2,9 +2,9 @@ from importlib.resources import files
 
 from orchestrator.store.postgres_statements import BULK, MERGED, compile_postgres
 from orchestrator.store.postgres_statements import STATEMENTS as DEFINED
-from orchestrator.store.rows import QUEUED, Writes
 from orchestrator.store.sql import PARAMETERS, read_sql
 from orchestrator.store.sql import STATEMENTS as ON_SQLITE
+from orchestrator.store.writes import QUEUED, Writes
 
 SCHEMA, STATEMENTS, ON_POSTGRES = read_sql("postgres.sql")
 

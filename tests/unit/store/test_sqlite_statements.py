@@ -1,9 +1,9 @@
 from importlib.resources import files
 
-from orchestrator.store.rows import Writes
 from orchestrator.store.sql import PARAMETERS, SCHEMA, STATEMENTS
 from orchestrator.store.statements import STATEMENTS as DEFINED
 from orchestrator.store.statements import compile_sqlite
+from orchestrator.store.writes import Writes
 
 
 def test_the_sql_file_is_what_core_compiles() -> None:

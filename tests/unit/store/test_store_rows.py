@@ -10,8 +10,9 @@ from orchestrator.core.events import RunStarted
 from orchestrator.core.evolve import evolve
 from orchestrator.core.state import Execution, Phase, QueuedMessage, Run
 from orchestrator.definition.model import Flow
-from orchestrator.store.rows import _NOTE, RunRows, Writes, history_row
+from orchestrator.store.rows import _NOTE, RunRows, history_row
 from orchestrator.store.run_state import RunState
+from orchestrator.store.writes import Writes
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 FLOW = Flow(name="F")
