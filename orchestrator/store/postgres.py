@@ -17,7 +17,7 @@ import psycopg
 from orchestrator.errors import StoreConflict, StoreError
 from orchestrator.store.postgres_bell import Bell
 from orchestrator.store.postgres_database import demand_release
-from orchestrator.store.postgres_fate import patiently, wait_for_end, was_committed
+from orchestrator.store.postgres_fate import is_lost, patiently, wait_for_end, was_committed
 from orchestrator.store.postgres_lending import Lender
 from orchestrator.store.postgres_link import Dialect, Link, connect, store_error
 from orchestrator.store.postgres_memory import Memory
@@ -100,8 +100,8 @@ class PostgresStore:
         link.defer_text(_COMMIT)
         try:
             link.flush()
-        except psycopg.OperationalError:
-            if not link.is_broken or not self._was_committed(link, transaction):
+        except psycopg.OperationalError as error:
+            if not is_lost(link, error) or not self._was_committed(link, transaction):
                 raise
 
     def _was_committed(self, lost: Link, transaction: PostgresTransaction) -> bool:

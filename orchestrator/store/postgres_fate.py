@@ -22,6 +22,8 @@ _WAITS = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 1.0, 1.0, 1.0)
 _LOOK_EVERY = 0.02
 _LOOKS = 500
 _IN_PROGRESS = "in progress"
+_ENDS = ("08", "57P")
+"""Classes of errors after which there is no connection: of connections, of servers that shut down."""
 
 
 def patiently(connect: Callable[[], Link]) -> Link:
@@ -32,6 +34,15 @@ def patiently(connect: Callable[[], Link]) -> Link:
         except psycopg.OperationalError:
             threading.Event().wait(wait)
     return connect()
+
+
+def is_lost(link: Link, error: psycopg.OperationalError) -> bool:
+    """Does the connection end with this error? Then it is closed here: a server that ends says so before."""
+    state = error.sqlstate
+    if not link.is_broken and state is not None and not state.startswith(_ENDS):
+        return False
+    link.close()
+    return True
 
 
 def wait_for_end(link: Link, fence: int, place: str) -> None:

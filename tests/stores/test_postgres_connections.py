@@ -100,9 +100,13 @@ def test_a_reader_that_the_server_has_closed_is_replaced(
     assert store._readers != [reader]
 
 
+@pytest.mark.parametrize(
+    "last_words", [psycopg.OperationalError, psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown]
+)
 def test_a_commit_whose_answer_is_lost_is_looked_up(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, last_words: type[psycopg.OperationalError]
 ) -> None:
+    """A server that shuts down says so, and what it says comes before the end of the connection."""
     number, run = begin(store, "a")
     flush = Link.flush
 
@@ -111,8 +115,9 @@ def test_a_commit_whose_answer_is_lost_is_looked_up(
         flush(link)
         if is_commit:
             monkeypatch.undo()
-            link.close()
-            raise psycopg.OperationalError("server closed the connection unexpectedly")
+            if last_words is psycopg.OperationalError:
+                link.close()
+            raise last_words("the connection ends")
 
     monkeypatch.setattr(Link, "flush", lose_answer)
     set_attribute(store, number, run)
