@@ -17,7 +17,7 @@ _MIND = 0.002
 _LONGEST = 3600.0
 _BREATH = 0.002
 """Seconds of real time."""
-_AGAIN = timedelta(seconds=1)
+_AGAIN = _TURNED_BACK = timedelta(seconds=1)
 log = logging.getLogger("orchestrator.engine")
 
 
@@ -35,6 +35,7 @@ class Watch:
         self._mind_at: float | None = None
         self._is_urgent = False
         self._is_stopped = False
+        self._looked_at = clock.now(), clock.monotonic()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -101,11 +102,18 @@ class Watch:
                 self.need_within(soonest)
 
     def _take_due(self) -> bool:
+        was_turned_back = self._note_look()
         with self._lock:
-            if self._due_at is None or self._due_at > self._clock.now():
+            if self._due_at is None or (self._due_at > self._clock.now() and not was_turned_back):
                 return False
             self._due_at = None
             return True
+
+    def _note_look(self) -> bool:
+        """Was the clock turned back since the look before? Then nobody knows what is due when."""
+        (at, monotonic), self._looked_at = self._looked_at, (self._clock.now(), self._clock.monotonic())
+        now, now_monotonic = self._looked_at
+        return now + _TURNED_BACK < at + timedelta(seconds=now_monotonic - monotonic)
 
     def _seconds_left(self) -> float:
         left = _LONGEST

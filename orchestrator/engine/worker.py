@@ -383,7 +383,8 @@ class Worker:
             return
         if self.engine.projector is not None:
             self.engine.projector.look()
-        if self.engine.clock.now() < self._beat_at:
+        now = self.engine.clock.now()
+        if now < self._beat_at and (self.renewed_at is None or now >= self.renewed_at):
             self._dispatcher.watch.need_by(self._beat_at)
             return
         try:

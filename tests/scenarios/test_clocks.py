@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -72,3 +73,18 @@ def test_commits_follow_a_clock_that_is_turned_back_far(kit: Kit) -> None:
     kit.clock._now -= timedelta(hours=1)
     kit.client.start(FLOW, "run-2")
     assert kit.client.describe("run-2")["started_at"] < first
+
+
+def test_a_worker_whose_clock_is_turned_back_renews_its_lease_at_once(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not only when the clock shows again what it has shown before."""
+    with kit.working() as worker:
+        before = kit.clock.now()
+        monkeypatch.setattr(kit.clock, "now", lambda: before - timedelta(hours=1))
+        kit.engine.look_again()
+        for _ in range(6000):
+            if worker.renewed_at is not None and worker.renewed_at < before:
+                break
+            threading.Event().wait(0.01)
+        assert worker.renewed_at is not None and worker.renewed_at < before
