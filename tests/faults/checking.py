@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orchestrator.core.changes import StepEnded
 from orchestrator.core.codec import decode
 from orchestrator.core.evolve import evolve
 from orchestrator.core.state import Run, Status
 from orchestrator.engine.client import Client
+from orchestrator.store.contract import Head
 from tests.faults.database import Database
 from tests.faults.flows import BY_NAME, CHILD_COUNT, Kind
 
@@ -68,13 +69,12 @@ class Ledger:
 
 def check(client: Client, database: Database, directory: Path) -> Findings:
     findings = Findings()
-    ledger = Ledger.read(directory)
-    calls = read_calls(directory)
-    _check_runs(findings, client, ledger, calls)
+    inspector = _Inspector(client, findings, Ledger.read(directory), read_calls(directory))
+    inspector.inspect_runs()
     _check_left(findings, database)
-    _check_effects(findings, client, database)
+    _check_effects(findings, database, inspector.paid)
     _check_logs(findings, directory)
-    findings.counts["handler calls"] = sum(calls.values())
+    findings.counts["handler calls"] = sum(inspector.calls.values())
     return findings
 
 
@@ -88,107 +88,95 @@ def read_calls(directory: Path) -> Counter[tuple[str, str]]:
     return calls
 
 
-# --- Runs ---
+class _Inspector:
+    """Looks at every run."""
 
+    def __init__(
+        self, client: Client, findings: Findings, ledger: Ledger, calls: Counter[tuple[str, str]]
+    ) -> None:
+        self.calls = calls
+        self.paid: set[tuple[str, str]] = set()
+        """Transactional executions that have completed."""
+        self._client = client
+        self._ledger = ledger
+        self._demand = findings.demand
+        self._counts = findings.counts
 
-def _check_runs(findings: Findings, client: Client, ledger: Ledger, calls: Counter[tuple[str, str]]) -> None:
-    counts, found = findings.counts, set()
-    for described in client.search():
-        flow_id = str(described["flow_id"])
-        kind = BY_NAME[str(described["flow"])]
-        counts["runs"] += 1
-        if kind.name != "Child":
-            found.add(flow_id)
-        findings.demand(described["status"] != "RUNNING", f"{flow_id} is open: {_explain(client, flow_id)}")
-        if described["status"] == "RUNNING":
-            continue
-        _check_outcome(findings, client.describe(flow_id), kind, ledger)
-        _check_history(findings, client, flow_id, kind, calls)
-    findings.demand(found == ledger.started, f"started and stored differ: {found ^ ledger.started}")
-    children = counts["runs"] - len(found)
-    parents = sum(flow_id.startswith("Asking") for flow_id in found)
-    findings.demand(children == CHILD_COUNT * parents, f"{parents} parents have {children} children")
+    def inspect_runs(self) -> None:
+        found = set()
+        with self._client.engine.store.reading() as reading:
+            heads = reading.heads()
+        for head in heads:
+            if head.flow != "Child":
+                found.add(head.flow_id)
+            self._inspect(head)
+        self._counts["runs"] = len(heads)
+        started = self._ledger.started
+        self._demand(found == started, f"started and stored differ: {found ^ started}")
+        parents, children = sum(head.flow == "Asking" for head in heads), len(heads) - len(found)
+        self._demand(children == CHILD_COUNT * parents, f"{parents} parents have {children} children")
+
+    def _inspect(self, head: Head) -> None:
+        flow_id, kind = head.flow_id, BY_NAME[head.flow]
+        with self._client.engine.store.reading() as reading:
+            rows = reading.history(head.run)
+            run = reading.load(head).run
+        if run.status is Status.RUNNING:
+            self._demand(False, f"{flow_id} is open: {_explain(self._client, flow_id)}")
+            return
+        versions = [row.version for row in rows]
+        self._demand(versions == list(range(1, head.version + 1)), f"{flow_id} has versions {versions}")
+        self._counts["commits"] += len(rows)
+        replayed = Run()
+        ended: list[tuple[str, str]] = []
+        for row in rows:
+            changes = decode(row.body)
+            evolve(replayed, changes)
+            ended += [(each.execution_id, each.how) for each in changes if isinstance(each, StepEnded)]
+        self._demand(replayed == run, f"{flow_id}: its history says something else than its tables")
+        self._check_outcome(run, kind)
+        self._check_executions(run, kind, ended)
+
+    def _check_outcome(self, run: Run, kind: Kind) -> None:
+        flow_id, outputs = run.flow_id, [each.output for each in run.outputs]
+        if kind.is_stopped:
+            self._demand(run.status is Status.CANCELED, f"{flow_id} is {run.status}, not CANCELED")
+        elif run.status is not Status.COMPLETED or len(outputs) != 1:
+            self._demand(False, f"{flow_id} is {run.status} with {outputs}: {run.error}")
+        elif kind.is_fed:
+            self._check_messages(flow_id, outputs[0])
+        elif kind.name != "Child":
+            self._demand(outputs[0] == kind.output, f"{flow_id} gave {outputs[0]}, not {kind.output}")
+
+    def _check_messages(self, flow_id: str, taken: Any) -> None:
+        self._counts["messages"] += len(taken)
+        twice = [message for message, count in Counter(taken).items() if count > 1]
+        self._demand(not twice, f"{flow_id} has taken twice: {twice}")
+        lost = self._ledger.stored[flow_id] - set(taken)
+        self._demand(not lost, f"{flow_id} has never taken {sorted(lost)}")
+        foreign = set(taken) - self._ledger.sent[flow_id]
+        self._demand(not foreign, f"{flow_id} has taken what nobody sent: {foreign}")
+
+    def _check_executions(self, run: Run, kind: Kind, ended: list[tuple[str, str]]) -> None:
+        flow_id, how = run.flow_id, dict(ended)
+        self._counts["step executions"] += len(how)
+        self._demand(len(how) == len(ended), f"{flow_id}: one has ended more than once: {ended}")
+        counters = run.counters.items()
+        queued = {f"{step}-{number + 1}" for step, count in counters for number in range(count)}
+        differing = queued - set(how) if run.status is Status.COMPLETED else set(how) - queued
+        self._demand(not differing, f"{flow_id}: queued and ended differ: {differing}")
+        for execution_id, way in ended:
+            step = kind.flow.steps[execution_id.rpartition("-")[0]]
+            if step.execute is None or way != "completed":
+                continue
+            self._demand(self.calls[flow_id, execution_id] > 0, f"{flow_id}/{execution_id} was never called")
+            if step.execute.transactional:
+                self.paid.add((flow_id, execution_id))
 
 
 def _explain(client: Client, flow_id: str) -> str:
     explanation = client.explain(flow_id)
     return json.dumps({name: explanation[name] for name in ("verdict", "summary", "active")}, default=str)
-
-
-def _check_outcome(findings: Findings, run: dict[str, Any], kind: Kind, ledger: Ledger) -> None:
-    flow_id = run["flow_id"]
-    if kind.is_stopped:
-        findings.demand(run["status"] == "CANCELED", f"{flow_id} is {run['status']}, not CANCELED")
-        return
-    outputs = [each["output"] for each in run["outputs"]]
-    findings.demand(
-        run["status"] == "COMPLETED" and len(outputs) == 1,
-        f"{flow_id} is {run['status']} with {outputs}: {run['error']}",
-    )
-    if run["status"] != "COMPLETED" or len(outputs) != 1:
-        return
-    if kind.is_fed:
-        _check_messages(findings, flow_id, outputs[0], ledger)
-    elif kind.name != "Child":
-        findings.demand(outputs[0] == kind.output, f"{flow_id} gave {outputs[0]}, not {kind.output}")
-
-
-def _check_messages(findings: Findings, flow_id: str, taken: list[str], ledger: Ledger) -> None:
-    findings.counts["messages"] += len(taken)
-    twice = [message for message, count in Counter(taken).items() if count > 1]
-    findings.demand(not twice, f"{flow_id} has taken twice: {twice}")
-    lost = ledger.stored[flow_id] - set(taken)
-    findings.demand(not lost, f"{flow_id} has never taken {sorted(lost)}")
-    foreign = set(taken) - ledger.sent[flow_id]
-    findings.demand(not foreign, f"{flow_id} has taken what nobody sent: {foreign}")
-
-
-def _check_history(
-    findings: Findings, client: Client, flow_id: str, kind: Kind, calls: Counter[tuple[str, str]]
-) -> None:
-    with client.engine.store.reading() as reading:
-        head = reading.find_latest(flow_id)
-        assert head is not None
-        rows = reading.history(head.run)
-        stored = reading.load(head).run
-    versions = [row.version for row in rows]
-    findings.demand(versions == list(range(1, head.version + 1)), f"{flow_id} has versions {versions}")
-    replayed = Run()
-    for row in rows:
-        evolve(replayed, decode(row.body))
-    findings.demand(replayed == stored, f"{flow_id}: its history says something else than its tables")
-    findings.counts["commits"] += len(rows)
-    ended = Counter(_ended(client.history(flow_id)))
-    findings.counts["step executions"] += len(ended)
-    twice = [execution_id for (execution_id, _), count in ended.items() if count > 1]
-    findings.demand(not twice, f"{flow_id}: ended more than once: {twice}")
-    if not twice:
-        _check_executions(findings, flow_id, kind, stored, ended, calls)
-
-
-def _ended(commits: Iterable[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    for commit in commits:
-        for change in commit["changes"]:
-            if change["change"] == "step_ended":
-                yield change["execution_id"], change["how"]
-
-
-def _check_executions(
-    findings: Findings,
-    flow_id: str,
-    kind: Kind,
-    run: Run,
-    ended: Counter[tuple[str, str]],
-    calls: Counter[tuple[str, str]],
-) -> None:
-    executions = {f"{step}-{number + 1}" for step, count in run.counters.items() for number in range(count)}
-    how = dict(ended.keys())
-    differing = executions - set(how) if run.status is Status.COMPLETED else set(how) - executions
-    findings.demand(not differing, f"{flow_id}: scheduled and ended differ: {differing}")
-    for execution_id, way in how.items():
-        step = kind.flow.steps[execution_id.rpartition("-")[0]]
-        if step.execute is not None and way == "completed":
-            findings.demand(calls[flow_id, execution_id] > 0, f"{flow_id}/{execution_id} was never called")
 
 
 # --- The rest ---
@@ -200,20 +188,12 @@ def _check_left(findings: Findings, database: Database) -> None:
         findings.demand(count == 0, f"{count} rows are left in {table}")
 
 
-def _check_effects(findings: Findings, client: Client, database: Database) -> None:
+def _check_effects(findings: Findings, database: Database, paid: set[tuple[str, str]]) -> None:
     rows = Counter(database.ask("SELECT flow_id, execution_id FROM effects"))
     findings.counts["transactional effects"] = len(rows)
     twice = [each for each, count in rows.items() if count > 1]
     findings.demand(not twice, f"written twice: {twice}")
-    wanted = set()
-    for described in client.search():
-        if described["flow"] == "Paying":
-            flow_id = str(described["flow_id"])
-            ended = _ended(client.history(flow_id))
-            wanted |= {
-                (flow_id, each) for each, how in ended if each.startswith("Pay-") and how == "completed"
-            }
-    findings.demand(set(rows) == wanted, f"effects and results differ: {sorted(set(rows) ^ wanted)}")
+    findings.demand(set(rows) == paid, f"effects and results differ: {sorted(set(rows) ^ paid)}")
 
 
 _COMPLAINTS = ("reason of our own", "cannot be decided", "no snapshot of", "InternalError", "Traceback")

@@ -50,6 +50,8 @@ class Injector:
     disk: Path | None = None
     """A file that fills the file system of the database; None: the processes are limited instead."""
     counts: Counter[str] = field(default_factory=Counter)
+    hastened_count: int = 0
+    """Timers and backoffs that a wrong clock had made due much later."""
     stalls: list[str] = field(default_factory=list)
     """Faults after which nothing moved."""
 

@@ -11,10 +11,11 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+from orchestrator.clock import SharedClock, SystemClock
 from orchestrator.engine import leases
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
@@ -45,27 +46,24 @@ def work(settings: dict[str, Any]) -> None:
     faulthandler.enable()
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     clock = SkewedClock()
-    engine = insist(lambda: Engine(settings["store"], clock=clock))
+    engine = insist(lambda: Engine(settings["store"], clock=SharedClock(clock)))
     worker = Worker(engine, search_path=[ROOT], flows=(), concurrency=settings.get("concurrency", 4))
     engine.definitions.look_in(CATALOGUE.find)
     insist(worker.start)
     while (number := signal.sigwait(SIGNALS)) != signal.SIGTERM:
-        clock.offset = OFFSETS[number]
+        clock.offset = OFFSETS[signal.Signals(number)]
     worker.stop(grace=10)
     engine.close()
 
 
-class SkewedClock:
-    """The machine's clock, turned."""
+class SkewedClock(SystemClock):
+    """The machine's, turned."""
 
     def __init__(self) -> None:
         self.offset = timedelta()
 
     def now(self) -> datetime:
-        return datetime.now(UTC) + self.offset
-
-    def monotonic(self) -> float:
-        return time.monotonic()
+        return super().now() + self.offset
 
 
 def call(settings: dict[str, Any]) -> None:
