@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -301,16 +302,21 @@ class Client:
         with self.engine.store.reading() as reading:
             return [describe_commit(row) for row in reading.history(_demand(reading, flow_id).run)]
 
-    def search(self, where: str | None = None) -> list[dict[str, Json]]:
-        """The latest runs of all flow ids, newest first. `where`: CEL, see `search.py`. Raises UsageError."""
+    def search(self, where: str | None = None, *, limit: int | None = None) -> list[dict[str, Json]]:
+        """The latest runs of all flow ids, newest first; `limit`: no more than so many of them.
+
+        `where`: CEL, see `search.py`. Raises UsageError.
+        """
+        if limit is not None and limit < 1:
+            raise UsageError(f"at least 1 run is asked for, not {limit}")
         with self.engine.store.reading() as reading:
             pauses = reading.find_pauses()
-            if where is None:
-                return [describe_head(head, pauses) for head in reading.heads()]
-            from orchestrator.engine.search import Search
+            found = reading.heads()
+            if where is not None:
+                from orchestrator.engine.search import Search
 
-            search = Search(where, self.engine.definitions)
-            return [describe_head(head, pauses) for head in reading.heads() if search.matches(reading, head)]
+                found = Search(where, self.engine.definitions).find(reading)
+            return [describe_head(head, pauses) for head in islice(found, limit)]
 
     def attributes(self, flow_id: str) -> dict[str, Json]:
         """Those that are set, maps with their entries. Raises NotFound."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -80,8 +81,11 @@ class Committer:
     def submit(self, submission: Submission) -> None:
         self.inbox.append(submission)
 
-    def lead(self) -> None:
-        """Commit until nothing is left, unless somebody else is at it: they look again when they are done."""
+    def lead(self, *, gives_way: bool = False) -> None:
+        """Commit until nothing is left, unless somebody else is at it: they look again when they are done.
+
+        `gives_way`: other clients that were answered may put in their next wishes before the next batch.
+        """
         while self.has_work():
             if not self._lock.acquire(blocking=False):
                 return
@@ -89,6 +93,8 @@ class Committer:
                 self._commit_batch()
             finally:
                 self._lock.release()
+            if gives_way:
+                time.sleep(0)
 
     def has_work(self) -> bool:
         if self.is_paused:
@@ -198,7 +204,7 @@ class Committer:
         return self._now
 
     def _fill(self, transaction: Transaction, batch: Batch, submissions: list[Submission]) -> None:
-        foresee(transaction, submissions)
+        foresee(transaction, submissions, self.runs.cache)
         self._refresh(transaction, submissions)
         batch.pauses, batch.queues = transaction.pauses, transaction.queues
         if self.workplace is not None:

@@ -100,7 +100,7 @@ class Engine:
             self.lead()
 
     def lead(self) -> None:
-        self.committer.lead()
+        self.committer.lead(gives_way=True)
         if self.dispatcher is not None:
             self.dispatcher.wake_for_ready()
 

@@ -57,9 +57,9 @@ def survey(
     while True:
         with engine.store.reading() as reading:
             heads = reading.live_heads(case.old.hash, after, AT_A_TIME)
-            batch = [
-                _look_at(reading, case, head) for head in heads if _is_wanted(reading, head, flow_ids, search)
-            ]
+            named: Iterable[Head] = [each for each in heads if not flow_ids or each.flow_id in flow_ids]
+            wanted = named if search is None else search.choose(reading, named)
+            batch = [_look_at(reading, case, head) for head in wanted]
         yield from batch
         if len(heads) < AT_A_TIME:
             return
@@ -115,12 +115,6 @@ def _outcome(run: LiveRun, migrate: Migrate) -> Migration:
     except OrchestratorError as error:
         return Migration(run, False, error.message)
     return Migration(run, True)
-
-
-def _is_wanted(reading: Reading, head: Head, flow_ids: Collection[str], search: Search | None) -> bool:
-    if flow_ids and head.flow_id not in flow_ids:
-        return False
-    return search is None or search.matches(reading, head)
 
 
 def _look_at(reading: Reading, case: Comparison, head: Head) -> LiveRun:

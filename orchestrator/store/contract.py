@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +12,7 @@ from orchestrator.core.pauses import Pauses
 from orchestrator.core.state import Run
 from orchestrator.store.bodies import Bodies
 from orchestrator.store.queues import Queues
+from orchestrator.store.sought import ANY_RUN, Sought
 from orchestrator.store.writes import Writes
 
 
@@ -143,12 +144,28 @@ class Reading(Protocol):
 
     def find_run(self, run: int) -> Head | None: ...
 
+    answers_together: bool
+    """`preload` saves something."""
+
+    def preload(self, runs: Iterable[int]) -> None:
+        """These are about to be loaded, in this transaction and before anything of them is written."""
+        ...
+
     def load(self, head: Head) -> StoredRun: ...
 
     def history(self, run: int, after_version: int = 0) -> list[HistoryRow]: ...
 
-    def heads(self) -> list[Head]:
-        """The latest run of every flow id, newest first."""
+    def heads(self, sought: Sought = ANY_RUN) -> Iterator[Head]:
+        """The latest run of every flow id, newest first, read as they are asked for."""
+        ...
+
+    def attribute_values(self, runs: Iterable[int]) -> list[tuple[int, str, bool, bytes]]:
+        """Run, attribute, whether it is a map, and a value as it is kept (`bodies`); of a map in the order
+        in which the entries were made."""
+        ...
+
+    def active_steps(self, runs: Iterable[int]) -> list[tuple[int, str]]:
+        """Run and step type, each once."""
         ...
 
     def live_heads(self, definition: str, after_run: int, limit: int) -> list[Head]:

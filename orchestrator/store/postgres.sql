@@ -157,8 +157,20 @@ CREATE TABLE orchestrator.runs (
 )
  WITH (fillfactor = 70)
 
+-- schema runs_by_flow
+CREATE INDEX runs_by_flow ON orchestrator.runs (flow, started_at, run)
+
+-- schema runs_by_status
+CREATE INDEX runs_by_status ON orchestrator.runs (status, started_at, run)
+
+-- schema runs_closed
+CREATE INDEX runs_closed ON orchestrator.runs (closed_at) WHERE closed_at IS NOT NULL
+
 -- schema runs_latest
 CREATE UNIQUE INDEX runs_latest ON orchestrator.runs (flow_id) WHERE is_latest = 1
+
+-- schema runs_newest
+CREATE INDEX runs_newest ON orchestrator.runs (started_at, run) WHERE is_latest = 1
 
 -- schema schema_version
 CREATE TABLE orchestrator.schema_version (
@@ -437,11 +449,6 @@ FROM orchestrator.runs
 WHERE orchestrator.runs.definition = %s::VARCHAR AND orchestrator.runs.status = 'RUNNING' AND orchestrator.runs.run > %s::BIGINT ORDER BY orchestrator.runs.run
  LIMIT %s OFFSET 0
 
--- statement latest_heads()
-SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at
-FROM orchestrator.runs
-WHERE orchestrator.runs.is_latest = 1 ORDER BY orchestrator.runs.started_at DESC, orchestrator.runs.run DESC
-
 -- statement busy(definitions, until)
 SELECT EXISTS (SELECT *
 FROM orchestrator.steps
@@ -550,7 +557,7 @@ UPDATE orchestrator.steps SET queue=%s::INTEGER, turn=NULL WHERE orchestrator.st
 -- statement prunable_runs(before, limit)
 SELECT orchestrator.runs.run
 FROM orchestrator.runs
-WHERE orchestrator.runs.closed_at < %s::BIGINT ORDER BY orchestrator.runs.run
+WHERE orchestrator.runs.closed_at < %s::BIGINT ORDER BY orchestrator.runs.closed_at
  LIMIT %s FOR UPDATE SKIP LOCKED
 
 -- statement prunable_count(before)
@@ -562,19 +569,23 @@ WHERE orchestrator.runs.closed_at < %s::BIGINT
 INSERT INTO orchestrator.marks (name, value) VALUES (%s::VARCHAR, %s::BIGINT) ON CONFLICT (name) DO UPDATE SET value = greatest(orchestrator.marks.value, excluded.value)
 
 -- statement delete_unused_definitions(hashes)
-DELETE FROM orchestrator.definitions WHERE orchestrator.definitions.hash = any(%s::TEXT[]) AND (orchestrator.definitions.hash NOT IN (SELECT orchestrator.runs.definition
-FROM orchestrator.runs)) AND (orchestrator.definitions.hash NOT IN (SELECT orchestrator.projections.definition
-FROM orchestrator.projections)) AND (EXISTS (SELECT *
+DELETE FROM orchestrator.definitions WHERE orchestrator.definitions.hash = any(%s::TEXT[]) AND (EXISTS (SELECT *
 FROM orchestrator.definitions AS successor
-WHERE successor.flow = orchestrator.definitions.flow AND successor.stored_at > orchestrator.definitions.stored_at)) RETURNING orchestrator.definitions.hash
+WHERE successor.flow = orchestrator.definitions.flow AND successor.stored_at > orchestrator.definitions.stored_at)) AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow = orchestrator.definitions.flow AND orchestrator.runs.definition = orchestrator.definitions.hash)) AND (orchestrator.definitions.hash NOT IN (SELECT orchestrator.projections.definition
+FROM orchestrator.projections)) RETURNING orchestrator.definitions.hash
 
 -- statement run_counts()
 SELECT orchestrator.runs.status, count(*) AS count_1
 FROM orchestrator.runs GROUP BY orchestrator.runs.status ORDER BY orchestrator.runs.status
 
 -- statement oldest_runs()
-SELECT min(CASE WHEN (orchestrator.runs.closed_at IS NULL) THEN orchestrator.runs.started_at END) AS min_1, min(orchestrator.runs.closed_at) AS min_2
+SELECT (SELECT min(orchestrator.runs.started_at) AS min_1
 FROM orchestrator.runs
+WHERE orchestrator.runs.status = 'RUNNING') AS anon_1, (SELECT min(orchestrator.runs.closed_at) AS min_2
+FROM orchestrator.runs
+WHERE orchestrator.runs.closed_at IS NOT NULL) AS anon_2
 
 -- statement work_counts(now)
 SELECT orchestrator.steps.queue, count(CASE WHEN (orchestrator.steps.worker IS NOT NULL) THEN 1 END) AS count_1, count(CASE WHEN (orchestrator.steps.worker IS NULL AND orchestrator.steps.due_at <= %s::BIGINT) THEN 1 END) AS count_2
@@ -606,6 +617,40 @@ INSERT INTO orchestrator.schema_version (version, installed_at) VALUES (%s::INTE
 -- statement installed_version()
 SELECT max(orchestrator.schema_version.version) AS max_1
 FROM orchestrator.schema_version
+
+-- statement heads(before_time, before_run, since, value, value, limit)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at
+FROM orchestrator.runs
+WHERE orchestrator.runs.is_latest = 1 AND (orchestrator.runs.started_at, orchestrator.runs.run) < (%s, %s) AND orchestrator.runs.started_at >= %s::BIGINT AND (CAST(%s AS BYTEA) IS NULL OR (EXISTS (SELECT *
+FROM orchestrator.attributes
+WHERE orchestrator.attributes.run = orchestrator.runs.run AND (orchestrator.attributes.value = CAST(%s AS BYTEA) OR substr(orchestrator.attributes.value, 1, 1) = '\xC1'::bytea)))) ORDER BY orchestrator.runs.started_at DESC, orchestrator.runs.run DESC
+ LIMIT %s OFFSET 0
+
+-- statement heads_of_flow(of_flow, before_time, before_run, since, value, value, limit)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow = %s::VARCHAR AND orchestrator.runs.is_latest = 1 AND (orchestrator.runs.started_at, orchestrator.runs.run) < (%s, %s) AND orchestrator.runs.started_at >= %s::BIGINT AND (CAST(%s AS BYTEA) IS NULL OR (EXISTS (SELECT *
+FROM orchestrator.attributes
+WHERE orchestrator.attributes.run = orchestrator.runs.run AND (orchestrator.attributes.value = CAST(%s AS BYTEA) OR substr(orchestrator.attributes.value, 1, 1) = '\xC1'::bytea)))) ORDER BY orchestrator.runs.started_at DESC, orchestrator.runs.run DESC
+ LIMIT %s OFFSET 0
+
+-- statement heads_of_status(of_status, before_time, before_run, since, value, value, limit)
+SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at
+FROM orchestrator.runs
+WHERE orchestrator.runs.status = %s::VARCHAR AND orchestrator.runs.is_latest = 1 AND (orchestrator.runs.started_at, orchestrator.runs.run) < (%s, %s) AND orchestrator.runs.started_at >= %s::BIGINT AND (CAST(%s AS BYTEA) IS NULL OR (EXISTS (SELECT *
+FROM orchestrator.attributes
+WHERE orchestrator.attributes.run = orchestrator.runs.run AND (orchestrator.attributes.value = CAST(%s AS BYTEA) OR substr(orchestrator.attributes.value, 1, 1) = '\xC1'::bytea)))) ORDER BY orchestrator.runs.started_at DESC, orchestrator.runs.run DESC
+ LIMIT %s OFFSET 0
+
+-- statement attribute_values(runs)
+SELECT orchestrator.attributes.run, orchestrator.attributes.name, orchestrator.attributes.is_map, orchestrator.attributes.value
+FROM orchestrator.attributes
+WHERE orchestrator.attributes.run = any(%s::BIGINT[]) ORDER BY orchestrator.attributes.run, rowid
+
+-- statement active_steps(runs)
+SELECT DISTINCT orchestrator.steps.run, orchestrator.steps.step
+FROM orchestrator.steps
+WHERE orchestrator.steps.run = any(%s::BIGINT[])
 
 -- statement prune_attributes(runs)
 DELETE FROM orchestrator.attributes WHERE orchestrator.attributes.run = any(%s::BIGINT[])
@@ -819,11 +864,12 @@ FROM generate_series(1, %s::BIGINT)
 -- statement unused_definitions()
 SELECT orchestrator.definitions.hash
 FROM orchestrator.definitions
-WHERE (orchestrator.definitions.hash NOT IN (SELECT orchestrator.runs.definition
-FROM orchestrator.runs)) AND (orchestrator.definitions.hash NOT IN (SELECT orchestrator.projections.definition
-FROM orchestrator.projections)) AND (EXISTS (SELECT *
+WHERE (EXISTS (SELECT *
 FROM orchestrator.definitions AS successor
-WHERE successor.flow = orchestrator.definitions.flow AND successor.stored_at > orchestrator.definitions.stored_at)) ORDER BY orchestrator.definitions.hash FOR UPDATE
+WHERE successor.flow = orchestrator.definitions.flow AND successor.stored_at > orchestrator.definitions.stored_at)) AND NOT (EXISTS (SELECT *
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow = orchestrator.definitions.flow AND orchestrator.runs.definition = orchestrator.definitions.hash)) AND (orchestrator.definitions.hash NOT IN (SELECT orchestrator.projections.definition
+FROM orchestrator.projections)) ORDER BY orchestrator.definitions.hash FOR UPDATE
 
 -- statement used_bytes(schema)
 SELECT coalesce(sum(pg_total_relation_size(pg_catalog.pg_class.oid)), 0) AS coalesce_1

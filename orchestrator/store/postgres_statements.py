@@ -31,12 +31,22 @@ from sqlalchemy import (
     union_all,
     update,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, BIGINT, INTEGER, OID, TEXT, aggregate_order_by, psycopg
+from sqlalchemy.dialects.postgresql import (
+    ARRAY,
+    BIGINT,
+    BYTEA,
+    INTEGER,
+    OID,
+    TEXT,
+    aggregate_order_by,
+    psycopg,
+)
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.types import UserDefinedType
 
 from orchestrator.store import statements as shared
+from orchestrator.store.heads import HEAD, list_statements
 from orchestrator.store.postgres_tables import SCHEMA
 from orchestrator.store.postgres_tables import definitions as made
 from orchestrator.store.statements import ONE, RUN_TABLES, ZERO
@@ -117,7 +127,7 @@ def _bulk_change(name: str, changing: Any, keys: dict[str, Any], **constants: An
     return matches.values(values) if values else matches
 
 
-_LOCKED = (*shared.HEAD, runs.c.is_latest)
+_LOCKED = (*HEAD, runs.c.is_latest)
 """What is read of a run when it is locked."""
 
 # --- Work ---
@@ -204,11 +214,6 @@ _held = (
     .cte("held")
 )
 _held_count: Any = select(func.count()).select_from(_held).scalar_subquery()
-_IS_UNUSED = and_(
-    definitions.c.hash.not_in(select(runs.c.definition)),
-    definitions.c.hash.not_in(select(projections.c.definition)),
-    shared.HAS_SUCCESSOR,
-)
 
 _kept = (
     select(workers.c.worker)
@@ -366,19 +371,16 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
     ),
     "prunable_runs": select(runs.c.run)
     .where(runs.c.closed_at < b("before"))
-    .order_by(runs.c.run)
+    .order_by(runs.c.closed_at)
     .limit(b("limit"))
     .with_for_update(skip_locked=True),
     "unused_definitions": select(definitions.c.hash)
-    .where(_IS_UNUSED)
+    .where(shared.IS_UNUSED)
     .order_by(definitions.c.hash)
     .with_for_update(),
     "delete_unused_definitions": delete(definitions)
-    .where(_any(definitions.c.hash, "hashes", TEXT), _IS_UNUSED)
+    .where(_any(definitions.c.hash, "hashes", TEXT), shared.IS_UNUSED)
     .returning(definitions.c.hash),
-    "latest_heads": select(*shared.HEAD)
-    .where(runs.c.is_latest == ONE)
-    .order_by(runs.c.started_at.desc(), runs.c.run.desc()),
     "used_bytes": select(func.coalesce(func.sum(func.pg_total_relation_size(_class.c.oid)), ZERO))
     .select_from(_class.join(_namespace, _namespace.c.oid == _class.c.relnamespace))
     .where(_namespace.c.nspname == b("schema", type_=TEXT), _class.c.relkind == literal_column("'r'")),
@@ -394,6 +396,9 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
 }
 for _name in ("claim_due", "claim_in_turn"):
     del _STATEMENTS[_name], _STATEMENTS[f"{_name}_except"]
+_STATEMENTS |= list_statements(
+    lambda column, name: _any(column, name, BIGINT), b("value").cast(BYTEA), r"'\xC1'::bytea"
+)
 del _STATEMENTS["versions"], _STATEMENTS["last_run"], _STATEMENTS["next_turn"]
 
 _ORDER = {

@@ -27,6 +27,7 @@ from orchestrator.store.contract import (
 )
 from orchestrator.store.queues import Queues, queues_of
 from orchestrator.store.run_state import RunState
+from orchestrator.store.sought import ANY_RUN, LAST, Sought
 from orchestrator.store.sql import COLUMNS, RUN_TABLES
 from orchestrator.store.times import from_micros, to_micros
 
@@ -34,7 +35,8 @@ _decode_json = msgspec.json.Decoder().decode
 _decode_state = msgspec.json.Decoder(RunState).decode
 _decode_error = msgspec.json.Decoder(RunError).decode
 _decode_output = msgspec.json.Decoder(Output).decode
-_OF_RUN = ("run_payload", "steps_of", "messages_of", "attributes_of", "rounds_of", "outputs_of")
+_FIRST_PAGE, _PAGE = 100, 1000
+OF_RUN = ("run_payload", "steps_of", "messages_of", "attributes_of", "rounds_of", "outputs_of")
 """Statements that load a run."""
 
 
@@ -42,6 +44,10 @@ class SqlReading:
     """See contract.Reading. A database says how its statements are run."""
 
     bodies: Bodies = PLAIN
+    answers_together = False
+
+    def preload(self, runs: Iterable[int]) -> None:
+        """Nothing, where a question costs no more than a call."""
 
     def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
         """All rows of a statement (statements.py)."""
@@ -67,8 +73,8 @@ class SqlReading:
         return Head(*row) if row else None
 
     def load(self, head: Head) -> StoredRun:
-        self._expect(_OF_RUN, head.run)
-        rows = {name: self._all(name, head.run) for name in _OF_RUN}  # before one turns out to be unreadable
+        self._expect(OF_RUN, head.run)
+        rows = {name: self._all(name, head.run) for name in OF_RUN}  # before one turns out to be unreadable
         opened = self.bodies.open_rows
         run = _empty_run(head)
         ((payload, state, error),) = opened("run_payload", rows["run_payload"])
@@ -102,8 +108,35 @@ class SqlReading:
         rows = self._opened("history_of", run, after_version)
         return [HistoryRow(version, at, kind_of(kind), *rest) for version, at, kind, *rest in rows]
 
-    def heads(self) -> list[Head]:
-        return [Head(*row) for row in self._all("latest_heads")]
+    def heads(self, sought: Sought = ANY_RUN) -> Iterator[Head]:
+        if sought.flow_id is not None:
+            found = self.find_latest(sought.flow_id)
+            pages: Iterator[Head] = iter(() if found is None else (found,))
+        elif sought.status is not None and (sought.flow is None or sought.status == Status.RUNNING):
+            pages = self._pages("heads_of_status", sought, sought.status)
+        elif sought.flow is not None:
+            pages = self._pages("heads_of_flow", sought, sought.flow)
+        else:
+            pages = self._pages("heads", sought)
+        return filter(sought.fits, pages)
+
+    def _pages(self, name: str, sought: Sought, *parameters: object) -> Iterator[Head]:
+        behind, size = (sought.started_until, LAST), _FIRST_PAGE
+        fixed = (sought.started_from, sought.value, sought.value)
+        while rows := self._all(name, *parameters, *behind, *fixed, size):
+            for row in rows:
+                head = Head(*row)
+                yield head
+            if len(rows) < size:
+                return
+            behind, size = (head.started_at, head.run), _PAGE
+
+    def attribute_values(self, runs: Iterable[int]) -> list[tuple[int, str, bool, bytes]]:
+        rows = self._all("attribute_values", self._listed(runs))
+        return [(run, name, bool(is_map), value) for run, name, is_map, value in rows]
+
+    def active_steps(self, runs: Iterable[int]) -> list[tuple[int, str]]:
+        return [(run, step) for run, step in self._all("active_steps", self._listed(runs))]
 
     def live_heads(self, definition: str, after_run: int, limit: int) -> list[Head]:
         return [Head(*row) for row in self._all("live_of_definition", definition, after_run, limit)]

@@ -148,8 +148,20 @@ CREATE TABLE runs (
 	PRIMARY KEY (run)
 )
 
+-- schema runs_by_flow
+CREATE INDEX runs_by_flow ON runs (flow, started_at, run)
+
+-- schema runs_by_status
+CREATE INDEX runs_by_status ON runs (status, started_at, run)
+
+-- schema runs_closed
+CREATE INDEX runs_closed ON runs (closed_at) WHERE closed_at IS NOT NULL
+
 -- schema runs_latest
 CREATE UNIQUE INDEX runs_latest ON runs (flow_id) WHERE is_latest = 1
+
+-- schema runs_newest
+CREATE INDEX runs_newest ON runs (started_at, run) WHERE is_latest = 1
 
 -- schema schema_version
 CREATE TABLE schema_version (
@@ -468,11 +480,6 @@ FROM runs
 WHERE runs.definition = ? AND runs.status = 'RUNNING' AND runs.run > ? ORDER BY runs.run
  LIMIT ? OFFSET 0
 
--- statement latest_heads()
-SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at
-FROM runs
-WHERE runs.is_latest = 1 ORDER BY runs.run DESC
-
 -- statement busy(definitions, until)
 SELECT EXISTS (SELECT *
 FROM steps
@@ -583,7 +590,7 @@ UPDATE steps SET queue=?, turn=NULL WHERE steps.run = ? AND steps.execution_id =
 -- statement prunable_runs(before, limit)
 SELECT runs.run
 FROM runs
-WHERE runs.closed_at < ? ORDER BY runs.run
+WHERE runs.closed_at < ? ORDER BY runs.closed_at
  LIMIT ? OFFSET 0
 
 -- statement prunable_count(before)
@@ -595,19 +602,23 @@ WHERE runs.closed_at < ?
 INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = max(marks.value, excluded.value)
 
 -- statement delete_unused_definitions()
-DELETE FROM definitions WHERE (definitions.hash NOT IN (SELECT runs.definition
-FROM runs)) AND (definitions.hash NOT IN (SELECT projections.definition
-FROM projections)) AND (EXISTS (SELECT *
+DELETE FROM definitions WHERE (EXISTS (SELECT *
 FROM definitions AS successor
-WHERE successor.flow = definitions.flow AND successor.stored_at > definitions.stored_at)) RETURNING hash
+WHERE successor.flow = definitions.flow AND successor.stored_at > definitions.stored_at)) AND NOT (EXISTS (SELECT *
+FROM runs
+WHERE runs.flow = definitions.flow AND runs.definition = definitions.hash)) AND (definitions.hash NOT IN (SELECT projections.definition
+FROM projections)) RETURNING hash
 
 -- statement run_counts()
 SELECT runs.status, count(*) AS count_1
 FROM runs GROUP BY runs.status ORDER BY runs.status
 
 -- statement oldest_runs()
-SELECT min(CASE WHEN (runs.closed_at IS NULL) THEN runs.started_at END) AS min_1, min(runs.closed_at) AS min_2
+SELECT (SELECT min(runs.started_at) AS min_1
 FROM runs
+WHERE runs.status = 'RUNNING') AS anon_1, (SELECT min(runs.closed_at) AS min_2
+FROM runs
+WHERE runs.closed_at IS NOT NULL) AS anon_2
 
 -- statement work_counts(now)
 SELECT steps.queue, count(CASE WHEN (steps.worker IS NOT NULL) THEN 1 END) AS count_1, count(CASE WHEN (steps.worker IS NULL AND steps.due_at <= ?) THEN 1 END) AS count_2
@@ -639,6 +650,42 @@ INSERT INTO schema_version (version, installed_at) VALUES (?, ?)
 -- statement installed_version()
 SELECT max(schema_version.version) AS max_1
 FROM schema_version
+
+-- statement heads(before_time, before_run, since, value, value, limit)
+SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at
+FROM runs
+WHERE runs.is_latest = 1 AND (runs.started_at, runs.run) < (?, ?) AND runs.started_at >= ? AND (? IS NULL OR (EXISTS (SELECT *
+FROM attributes
+WHERE attributes.run = runs.run AND (attributes.value = ? OR substr(attributes.value, 1, 1) = X'C1')))) ORDER BY runs.started_at DESC, runs.run DESC
+ LIMIT ? OFFSET 0
+
+-- statement heads_of_flow(of_flow, before_time, before_run, since, value, value, limit)
+SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at
+FROM runs
+WHERE runs.flow = ? AND runs.is_latest = 1 AND (runs.started_at, runs.run) < (?, ?) AND runs.started_at >= ? AND (? IS NULL OR (EXISTS (SELECT *
+FROM attributes
+WHERE attributes.run = runs.run AND (attributes.value = ? OR substr(attributes.value, 1, 1) = X'C1')))) ORDER BY runs.started_at DESC, runs.run DESC
+ LIMIT ? OFFSET 0
+
+-- statement heads_of_status(of_status, before_time, before_run, since, value, value, limit)
+SELECT runs.run, runs.flow_id, runs.run_id, runs.flow, runs.definition, runs.request_id, runs.status, runs.version, runs.attempt, runs.started_at, runs.closed_at
+FROM runs
+WHERE runs.status = ? AND runs.is_latest = 1 AND (runs.started_at, runs.run) < (?, ?) AND runs.started_at >= ? AND (? IS NULL OR (EXISTS (SELECT *
+FROM attributes
+WHERE attributes.run = runs.run AND (attributes.value = ? OR substr(attributes.value, 1, 1) = X'C1')))) ORDER BY runs.started_at DESC, runs.run DESC
+ LIMIT ? OFFSET 0
+
+-- statement attribute_values(runs)
+SELECT attributes.run, attributes.name, attributes.is_map, attributes.value
+FROM attributes
+WHERE attributes.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1) ORDER BY attributes.run, rowid
+
+-- statement active_steps(runs)
+SELECT DISTINCT steps.run, steps.step
+FROM steps
+WHERE steps.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
 
 -- statement prune_attributes(runs)
 DELETE FROM attributes WHERE attributes.run IN (SELECT anon_1.value

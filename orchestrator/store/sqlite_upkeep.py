@@ -20,7 +20,7 @@ class SqliteUpkeep(SqliteReading):
     def prune(self, before: datetime, limit: int) -> list[int]:
         runs = [run for (run,) in self._all("prunable_runs", to_micros(before), limit)]
         if runs:
-            self._connection.execute(STATEMENTS["mark"], ("pruned_run", runs[-1]))
+            self._connection.execute(STATEMENTS["mark"], ("pruned_run", max(runs)))
             for table in RUN_TABLES:
                 self._connection.execute(STATEMENTS[f"prune_{table}"], (json.dumps(runs),))
         return runs

@@ -31,6 +31,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlalchemy.sql.elements import ColumnElement
 
+from orchestrator.store.heads import HEAD, list_statements
 from orchestrator.store.tables import (
     METADATA,
     attributes,
@@ -144,19 +145,6 @@ _IS_PAUSED = exists().where(
     or_(pauses.c.step == literal_column("''"), pauses.c.step == steps.c.step),
 )
 _OF_EXECUTION = and_(steps.c.run == b("of_run"), steps.c.execution_id == b("of_execution"))
-HEAD = (
-    runs.c.run,
-    runs.c.flow_id,
-    runs.c.run_id,
-    runs.c.flow,
-    runs.c.definition,
-    runs.c.request_id,
-    runs.c.status,
-    runs.c.version,
-    runs.c.attempt,
-    runs.c.started_at,
-    runs.c.closed_at,
-)
 _set_attribute = sqlite_insert(attributes)
 _set_definition = sqlite_insert(definitions)
 _oldest_projections = (
@@ -169,9 +157,12 @@ _oldest_projections = (
 )
 _mark = sqlite_insert(marks).values(name=b("name"), value=b("value"))
 _successor = definitions.alias("successor")
-HAS_SUCCESSOR = exists().where(
-    _successor.c.flow == definitions.c.flow, _successor.c.stored_at > definitions.c.stored_at
+IS_UNUSED = and_(
+    exists().where(_successor.c.flow == definitions.c.flow, _successor.c.stored_at > definitions.c.stored_at),
+    ~exists().where(runs.c.flow == definitions.c.flow, runs.c.definition == definitions.c.hash),
+    definitions.c.hash.not_in(select(projections.c.definition)),
 )
+"""Of a definition, seldom: all runs of its flow may have to be looked at, oldest first."""
 
 STATEMENTS: dict[str, Executable] = {
     # One commit: the run first (its guard orders everything else), history last.
@@ -357,7 +348,6 @@ STATEMENTS: dict[str, Executable] = {
     .order_by(runs.c.run)
     .limit(b("limit"))
     .offset(ZERO),
-    "latest_heads": select(*HEAD).where(runs.c.is_latest == ONE).order_by(runs.c.run.desc()),
     "busy": select(
         exists().where(
             steps.c.due_at.is_not(None),
@@ -440,7 +430,7 @@ STATEMENTS: dict[str, Executable] = {
     # Upkeep.
     "prunable_runs": select(runs.c.run)
     .where(runs.c.closed_at < b("before"))
-    .order_by(runs.c.run)
+    .order_by(runs.c.closed_at)
     .limit(b("limit"))
     .offset(ZERO),
     "prunable_count": select(func.count()).select_from(runs).where(runs.c.closed_at < b("before")),
@@ -449,14 +439,15 @@ STATEMENTS: dict[str, Executable] = {
     ),
     "delete_unused_definitions": delete(definitions)
     .where(
-        definitions.c.hash.not_in(select(runs.c.definition)),
-        definitions.c.hash.not_in(select(projections.c.definition)),
-        HAS_SUCCESSOR,
+        IS_UNUSED,
     )
     .returning(definitions.c.hash),
     "run_counts": select(runs.c.status, func.count()).group_by(runs.c.status).order_by(runs.c.status),
     "oldest_runs": select(
-        func.min(case((runs.c.closed_at.is_(None), runs.c.started_at))), func.min(runs.c.closed_at)
+        select(func.min(runs.c.started_at))
+        .where(runs.c.status == literal_column("'RUNNING'"))
+        .scalar_subquery(),
+        select(func.min(runs.c.closed_at)).where(runs.c.closed_at.is_not(None)).scalar_subquery(),
     ),
     "work_counts": select(
         steps.c.queue,
@@ -475,6 +466,8 @@ STATEMENTS: dict[str, Executable] = {
     "insert_schema_version": insert(schema_version),
     "installed_version": select(func.max(schema_version.c.version)),
 }
+
+STATEMENTS |= list_statements(_in_json, b("value"), "X'C1'")
 
 RUN_TABLES = tuple(table for table in METADATA.sorted_tables if "run" in table.c)
 """Whose rows belong to a run."""

@@ -61,6 +61,11 @@ runs = Table(
 )
 _is_latest = runs.c.is_latest == literal_column("1")
 Index("runs_latest", runs.c.flow_id, unique=True, sqlite_where=_is_latest, postgresql_where=_is_latest)
+Index("runs_newest", runs.c.started_at, runs.c.run, sqlite_where=_is_latest, postgresql_where=_is_latest)
+Index("runs_by_flow", runs.c.flow, runs.c.started_at, runs.c.run)
+Index("runs_by_status", runs.c.status, runs.c.started_at, runs.c.run)
+_is_closed = runs.c.closed_at.is_not(None)
+Index("runs_closed", runs.c.closed_at, sqlite_where=_is_closed, postgresql_where=_is_closed)
 
 steps = Table(
     "steps",

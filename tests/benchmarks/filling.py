@@ -23,11 +23,11 @@ _KEPT_OF_ID = 24
 
 
 class Repetition(NamedTuple):
-    """`count` runs like `template`, called `name`-1 and so on, with the numbers that follow `after`."""
+    """`size` runs like `template`, called `name`-1 and so on, with the numbers that follow `after`."""
 
     template: int
     name: str
-    count: int
+    size: int
     after: int
 
 
@@ -58,7 +58,7 @@ def _repeat_in_sqlite(path: str, repetitions: Iterable[Repetition]) -> None:
     connection = sqlite3.connect(path.removeprefix("sqlite:///"))
     connection.execute("PRAGMA synchronous=OFF")
     for each in repetitions:
-        numbers = f"WITH RECURSIVE v(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM v WHERE n < {each.count})"
+        numbers = f"WITH RECURSIVE v(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM v WHERE n < {each.size})"
         for table in RUN_TABLES:
             names, values = _columns(table, each, "CAST({} AS BLOB)")
             connection.execute(
@@ -79,7 +79,7 @@ def _repeat_in_postgres(url: str, repetitions: Iterable[Repetition]) -> None:
                 names, values = _columns(table, each, "convert_to({}, 'UTF8')")
                 connection.execute(
                     f"INSERT INTO {table} ({names}) SELECT {values} "
-                    f"FROM generate_series(1, {each.count}) v(n), {table} t "
+                    f"FROM generate_series(1, {each.size}) v(n), {table} t "
                     f"WHERE t.run = {each.template}".encode()
                 )
         connection.execute(b"SELECT setval('run_numbers', (SELECT max(run) FROM runs))")
@@ -94,13 +94,14 @@ def _columns(table: str, of: Repetition, as_bytes: str) -> tuple[str, str]:
 
 
 def _value(table: str, column: str, of: Repetition, as_bytes: str) -> str:
+    started_at = "t.started_at / 1000000 * 1000000 + 1000 + v.n"  # few of them are whole seconds
     made = {
         ("runs", "flow_id"): f"'{of.name}-' || v.n",
         ("runs", "run_id"): f"substr(t.run_id, 1, {_KEPT_OF_ID}) || (100000000000 + v.n)",
         ("runs", "status"): f"CASE WHEN v.n % {_FAILED_SHARE} = 0 AND t.closed_at IS NOT NULL "
         "THEN 'FAILED' ELSE t.status END",
-        ("runs", "started_at"): "t.started_at + v.n",
-        ("runs", "closed_at"): "t.closed_at + v.n",
+        ("runs", "started_at"): started_at,
+        ("runs", "closed_at"): f"{started_at} + t.closed_at - t.started_at",
         ("attributes", "value"): as_bytes.format(f"""'"c' || (v.n % {CUSTOMER_COUNT}) || '"'"""),
     }
     return made.get((table, column), f't."{column}"')

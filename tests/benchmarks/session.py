@@ -15,11 +15,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from tests.benchmarks import server
 from tests.benchmarks.measure import Line
-from tests.benchmarks.peers import PEERS, Peer, measure_peer
+from tests.benchmarks.peers import PEERS, measure_peer
 from tests.benchmarks.workloads import FLOORS, WORKLOADS
 from tests.support import postgres
 
@@ -74,17 +75,13 @@ def _turns(
     workload: str, number: int, programs: Path | None, environments: Path | None, data: Path, scale: float
 ) -> Iterator[Measure]:
     if workload in FLOORS:
-        yield lambda: measure_in_process("floor", workload, scale)
-    yield lambda: measure_in_process("orchestrator", workload, scale)
+        yield partial(measure_in_process, "floor", workload, scale)
+    yield partial(measure_in_process, "orchestrator", workload, scale)
     if programs is None or environments is None:
         return
     for peer in PEERS:
         if workload in peer.counts and (number == 1 or workload not in peer.once):
-            yield lambda peer=peer: _of_peer(peer, workload, programs, environments, data)
-
-
-def _of_peer(peer: Peer, workload: str, programs: Path, environments: Path, data: Path) -> Line:
-    return measure_peer(peer, workload, programs, environments, data)
+            yield partial(measure_peer, peer, workload, programs, environments, data)
 
 
 def measure_in_process(system: str, workload: str, scale: float) -> Line:

@@ -41,7 +41,7 @@ def test_nothing_of_a_failed_transaction_is_stored(store: Store) -> None:
     with pytest.raises(ValueError, match="on purpose"):
         fail()
     with store.reading() as reading:
-        assert reading.heads() == []
+        assert list(reading.heads()) == []
 
 
 def test_a_run_decided_on_an_old_version_is_not_written(store: Store, other: Store) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from tests.benchmarks.goals import ROWS, Goal
+from tests.benchmarks.measure import Line
 from tests.benchmarks.peers import PEERS
 from tests.benchmarks.table import table
 from tests.benchmarks.workloads import FLOORS, WORKLOADS
 
 
 def test_medians_and_shares_are_shown_and_what_is_missed_stands_out() -> None:
-    lines = [
+    lines: list[Line] = [
         *({"system": "orchestrator", "workload": "W1c1", "steps_s": each} for each in (800.0, 1000.0, 900.0)),
         {"system": "floor", "workload": "W1c1", "steps_s": 1000.0},
         {"system": "DBOS", "workload": "W1c1", "steps_s": 300.0},

@@ -18,6 +18,9 @@ def list_runs(
             help="CEL over flow, flow_id, status, started_at, closed_at, attributes (indexed ones), steps.",
         ),
     ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", metavar="N", min=1, help="List no more than N runs.")
+    ] = None,
     db: Db = None,
     output: Output = Format.TEXT,
 ) -> None:
@@ -27,5 +30,5 @@ def list_runs(
     from orchestrator.cli.views import runs_as_text
 
     with open_client(db) as client:
-        runs = client.search(where)
+        runs = client.search(where, limit=limit)
     emit(runs, output, lambda found: runs_as_text(found, now()) if found else "")

@@ -10,7 +10,7 @@ with what is made anew. What was released is never changed.
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Of this release."""
 
 SEED_PROJECTIONS = (

@@ -14,7 +14,7 @@ def test_a_new_file_is_made_and_opened_again(tmp_path: Path) -> None:
     open_store(url).close()
     again = open_store(url)
     with again.reading() as reading:
-        assert reading.heads() == []
+        assert list(reading.heads()) == []
     again.close()
 
 
