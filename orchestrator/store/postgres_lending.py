@@ -74,6 +74,7 @@ class Lender:
         Raises TransactionLost when the handler has ended the transaction itself.
         """
         borrowed = self._borrowed = PostgresBorrowed(link.connection)
+        link.defer_text("SET LOCAL idle_in_transaction_session_timeout TO 0")
         link.execute(f"SAVEPOINT {SAVEPOINT}")
         try:
             with self._find_engine().connect() as lent:

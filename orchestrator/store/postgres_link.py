@@ -32,6 +32,11 @@ _CONFLICTS = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
 )
+LONGEST_IDLE = 10_000
+"""Milliseconds that a process may do nothing inside a transaction. Who is frozen there holds locks that
+others wait for: it is cut off, and does it again. As long as a lease; a handler that was lent the connection
+may take longer.
+"""
 
 
 class Dialect:
@@ -155,6 +160,8 @@ class Link:
 def connect(address: Address, dialect: Dialect) -> Link:
     connection = psycopg.connect(address.conninfo, autocommit=True)
     connection.prepare_threshold = None  # it would deallocate ours together with its own
+    if not address.is_pooled:
+        connection.execute(f"SET idle_in_transaction_session_timeout TO {LONGEST_IDLE}")
     return Link(connection, dialect, prepares=not address.is_pooled)
 
 

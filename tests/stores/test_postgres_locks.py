@@ -4,11 +4,13 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from sqlalchemy import text
 
 from orchestrator.core import changes as c
 from orchestrator.core.state import Run
 from orchestrator.engine.conflicts import persistently
 from orchestrator.errors import StoreConflict
+from orchestrator.store import postgres_link
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
 from tests.stores.committing import NOW, begin, commit, execution
@@ -160,3 +162,31 @@ def test_a_definition_pruned_by_others_is_noticed_by_who_starts_with_it(store: S
     with store.writing() as transaction:
         assert transaction.definitions_epoch > before, "it is stored again"
         assert transaction.find_latest("a") is None
+
+
+def test_who_is_frozen_in_the_middle_of_a_transaction_holds_nobody_up(
+    url: str, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = begin(store, "a")
+    monkeypatch.setattr(postgres_link, "LONGEST_IDLE", 100)
+    frozen = open_store(url)
+
+    def freeze() -> None:
+        with frozen.writing() as transaction:
+            transaction.versions([first])
+            look_at(store, first)
+            transaction.versions([first + 1])
+
+    with pytest.raises(StoreConflict, match="connection was lost"):
+        freeze()
+    look_at(frozen, first)
+    frozen.close()
+
+
+def test_a_handler_that_was_lent_the_connection_has_time(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_link, "LONGEST_IDLE", 100)
+    store = open_store(url)
+    with store.writing() as transaction, transaction.lend() as loan:
+        threading.Event().wait(0.5)
+        assert loan.connection.execute(text("SELECT 1")).scalar() == 1
+    store.close()
