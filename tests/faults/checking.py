@@ -105,7 +105,7 @@ class _Inspector:
     def inspect_runs(self) -> None:
         found = set()
         with self._client.engine.store.reading() as reading:
-            heads = reading.heads()
+            heads = list(reading.heads())
         for head in heads:
             if head.flow != "Child":
                 found.add(head.flow_id)

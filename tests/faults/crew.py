@@ -95,8 +95,9 @@ class Crew:
         self.unexpected: list[str] = []
         """Ends that nobody has asked for."""
 
-    def add_worker(self) -> int:
-        pid = self._host.fork("worker", self._log("worker"), store=self._store, calls=str(self._directory))
+    def add_worker(self, **settings: Any) -> int:
+        settings |= {"store": self._store, "calls": str(self._directory)}
+        pid = self._host.fork("worker", self._log("worker"), **settings)
         self.workers.append(pid)
         return pid
 

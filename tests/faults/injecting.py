@@ -50,8 +50,8 @@ class Injector:
     disk: Path | None = None
     """A file that fills the file system of the database; None: the processes are limited instead."""
     counts: Counter[str] = field(default_factory=Counter)
-    hastened_count: int = 0
-    """Timers and backoffs that a wrong clock had made due much later."""
+    late_count: int = 0
+    """Runs that in the end only waited for a time that a wrong clock had set."""
     stalls: list[str] = field(default_factory=list)
     """Faults after which nothing moved."""
 

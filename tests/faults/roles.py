@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
-from orchestrator.clock import SharedClock, SystemClock
+from orchestrator.clock import Clock, SharedClock, SystemClock
 from orchestrator.engine import leases
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
@@ -46,7 +46,10 @@ def work(settings: dict[str, Any]) -> None:
     faulthandler.enable()
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     clock = SkewedClock()
-    engine = insist(lambda: Engine(settings["store"], clock=SharedClock(clock)))
+    shared: Clock = SharedClock(clock)
+    if hours := settings.get("hours_ahead"):
+        clock.offset, shared = timedelta(hours=hours), clock
+    engine = insist(lambda: Engine(settings["store"], clock=shared))
     worker = Worker(engine, search_path=[ROOT], flows=(), concurrency=settings.get("concurrency", 4))
     engine.definitions.look_in(CATALOGUE.find)
     insist(worker.start)
