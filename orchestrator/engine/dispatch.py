@@ -122,13 +122,10 @@ class Dispatcher:
     def note_queues(self, queues: Queues) -> None:
         self._handlers.queues = queues
 
-    def startable(self) -> int:
-        if self._handlers.in_loop or self._handlers.in_process:
-            return MAXIMUM_ROOM
-        return max(0, self._concurrency - self._call_count)
-
     def shares(self, queues: Queues) -> Shares:
-        return self._turns.take(queues)
+        is_elsewhere = self._handlers.in_loop or self._handlers.in_process
+        startable = MAXIMUM_ROOM if is_elsewhere else max(0, self._concurrency - self._call_count)
+        return self._turns.take(queues, startable)
 
     def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:
         if not self.is_open:

@@ -31,9 +31,9 @@ class _Claim:
         self._workplace = workplace
         self._take_up = take_up
         self._left = limit
-        self._startable = workplace.startable()
         self._now = to_micros(batch.now)
         self._shares = workplace.shares(batch.queues)
+        self._startable = self._shares.startable
         self._spent_until: dict[int, int] = {}
         """Of the limited queues that are held."""
         self._leased_counts: dict[int, int] = {}

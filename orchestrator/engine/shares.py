@@ -23,6 +23,8 @@ class Shares:
     """Of these all work is taken; of the others what the worker serves by flow type or step."""
     are_timers_apart: bool
     """What stands in no queue is not served, but for timers."""
+    startable: int
+    """How many handlers could begin at once; no less than that."""
 
 
 class Turns:
@@ -32,7 +34,7 @@ class Turns:
         self._handlers = handlers
         self._claims = count(1)
 
-    def take(self, queues: Queues) -> Shares:
+    def take(self, queues: Queues, startable: int) -> Shares:
         number = next(self._claims)
         named = frozenset(queue.number for queue in queues if self._handlers.is_named(queue.number))
         serves_all = self._handlers.serves_beside(queues)
@@ -41,7 +43,7 @@ class Turns:
         order = sorted(served[at:] + served[:at], key=lambda each: _priority(queues, each))
         if number % OTHER_WAY_ROUND == 0:
             order.reverse()
-        return Shares(tuple(order), named, are_timers_apart=not serves_all)
+        return Shares(tuple(order), named, are_timers_apart=not serves_all, startable=startable)
 
 
 def _priority(queues: Queues, number: int) -> Priority:

@@ -32,10 +32,6 @@ class Workplace(Protocol):
         """As they are now."""
         ...
 
-    def startable(self) -> int:
-        """How many handlers could begin at once; no less than that."""
-        ...
-
     def shares(self, queues: Queues) -> Shares:
         """Of which queues to claim now."""
         ...

@@ -369,6 +369,65 @@ WHERE orchestrator.steps.queue = known.queue AND orchestrator.steps.worker IS NU
 FROM (SELECT 0 AS queue UNION ALL SELECT orchestrator.queues.queue AS queue
 FROM orchestrator.queues) AS known) AS either
 
+-- statement busy(definitions, until)
+SELECT EXISTS (SELECT *
+FROM orchestrator.steps
+WHERE NOT (EXISTS (SELECT *
+FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND orchestrator.steps.due_at IS NOT NULL AND (orchestrator.steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+FROM orchestrator.runs, orchestrator.pauses
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
+
+-- statement busy_in_queue(of_queue, until)
+SELECT EXISTS (SELECT *
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.due_at IS NOT NULL AND (orchestrator.steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+FROM orchestrator.runs, orchestrator.pauses
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
+
+-- statement all_queues()
+SELECT orchestrator.queues.queue, orchestrator.queues.name, orchestrator.queues.settings
+FROM orchestrator.queues ORDER BY orchestrator.queues.queue
+
+-- statement insert_queue(name, settings)
+INSERT INTO orchestrator.queues (name, settings, spent_until) VALUES (%s::VARCHAR, %s::VARCHAR, 0) RETURNING orchestrator.queues.queue
+
+-- statement set_queue(settings, the_queue)
+UPDATE orchestrator.queues SET settings=%s::VARCHAR WHERE orchestrator.queues.queue = %s::BIGINT
+
+-- statement delete_queue(the_queue)
+DELETE FROM orchestrator.queues WHERE orchestrator.queues.queue = %s::BIGINT
+
+-- statement ready_queues(queues, now)
+SELECT listed.value
+FROM unnest(%s::BIGINT[]) AS listed(value)
+WHERE (EXISTS (SELECT *
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL)) OR (EXISTS (SELECT *
+FROM orchestrator.steps
+WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT))
+
+-- statement spent_of_queues(queues)
+SELECT orchestrator.queues.queue, orchestrator.queues.spent_until
+FROM orchestrator.queues
+WHERE orchestrator.queues.queue = any(%s::BIGINT[])
+
+-- statement spend(spent_until, the_queue)
+UPDATE orchestrator.queues SET spent_until=%s::BIGINT WHERE orchestrator.queues.queue = %s::BIGINT
+
+-- statement leased_counts(queues)
+SELECT orchestrator.steps.queue, count(*) AS count_1
+FROM orchestrator.steps
+WHERE orchestrator.steps.worker IS NOT NULL AND orchestrator.steps.queue > 0 AND orchestrator.steps.queue = any(%s::BIGINT[]) GROUP BY orchestrator.steps.queue
+
+-- statement calls()
+SELECT orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.runs.flow, orchestrator.steps.step, orchestrator.steps.queue
+FROM orchestrator.steps JOIN orchestrator.runs ON orchestrator.runs.run = orchestrator.steps.run
+WHERE orchestrator.steps.phase != 'waiting' ORDER BY orchestrator.steps.run
+
+-- statement set_step_queue(queue, of_run, of_execution)
+UPDATE orchestrator.steps SET queue=%s::INTEGER, turn=NULL WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR
+
 -- statement release(of_run, of_execution, holder)
 UPDATE orchestrator.steps SET worker=NULL WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR AND orchestrator.steps.worker = %s::BIGINT
 
@@ -449,22 +508,6 @@ FROM orchestrator.runs
 WHERE orchestrator.runs.definition = %s::VARCHAR AND orchestrator.runs.status = 'RUNNING' AND orchestrator.runs.run > %s::BIGINT ORDER BY orchestrator.runs.run
  LIMIT %s OFFSET 0
 
--- statement busy(definitions, until)
-SELECT EXISTS (SELECT *
-FROM orchestrator.steps
-WHERE orchestrator.steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
-FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
-WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND (orchestrator.steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
-FROM orchestrator.runs, orchestrator.pauses
-WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
-
--- statement busy_in_queue(of_queue, until)
-SELECT EXISTS (SELECT *
-FROM orchestrator.steps
-WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.due_at IS NOT NULL AND (orchestrator.steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
-FROM orchestrator.runs, orchestrator.pauses
-WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
-
 -- statement claim_projections(claimer, claimer, limit)
 UPDATE orchestrator.projections SET worker=%s::BIGINT WHERE orchestrator.projections.seq IN (SELECT orchestrator.projections.seq
 FROM orchestrator.projections
@@ -510,49 +553,6 @@ INSERT INTO orchestrator.pauses (flow, step, paused_at) VALUES (%s::VARCHAR, %s:
 
 -- statement delete_pause(of_flow, of_step)
 DELETE FROM orchestrator.pauses WHERE orchestrator.pauses.flow = %s::VARCHAR AND orchestrator.pauses.step = %s::VARCHAR
-
--- statement all_queues()
-SELECT orchestrator.queues.queue, orchestrator.queues.name, orchestrator.queues.settings
-FROM orchestrator.queues ORDER BY orchestrator.queues.queue
-
--- statement insert_queue(name, settings)
-INSERT INTO orchestrator.queues (name, settings, spent_until) VALUES (%s::VARCHAR, %s::VARCHAR, 0) RETURNING orchestrator.queues.queue
-
--- statement set_queue(settings, the_queue)
-UPDATE orchestrator.queues SET settings=%s::VARCHAR WHERE orchestrator.queues.queue = %s::BIGINT
-
--- statement delete_queue(the_queue)
-DELETE FROM orchestrator.queues WHERE orchestrator.queues.queue = %s::BIGINT
-
--- statement ready_queues(queues, now)
-SELECT listed.value
-FROM unnest(%s::BIGINT[]) AS listed(value)
-WHERE (EXISTS (SELECT *
-FROM orchestrator.steps
-WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL)) OR (EXISTS (SELECT *
-FROM orchestrator.steps
-WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT))
-
--- statement spent_of_queues(queues)
-SELECT orchestrator.queues.queue, orchestrator.queues.spent_until
-FROM orchestrator.queues
-WHERE orchestrator.queues.queue = any(%s::BIGINT[])
-
--- statement spend(spent_until, the_queue)
-UPDATE orchestrator.queues SET spent_until=%s::BIGINT WHERE orchestrator.queues.queue = %s::BIGINT
-
--- statement leased_counts(queues)
-SELECT orchestrator.steps.queue, count(*) AS count_1
-FROM orchestrator.steps
-WHERE orchestrator.steps.worker IS NOT NULL AND orchestrator.steps.queue > 0 AND orchestrator.steps.queue = any(%s::BIGINT[]) GROUP BY orchestrator.steps.queue
-
--- statement calls()
-SELECT orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.runs.flow, orchestrator.steps.step, orchestrator.steps.queue
-FROM orchestrator.steps JOIN orchestrator.runs ON orchestrator.runs.run = orchestrator.steps.run
-WHERE orchestrator.steps.phase != 'waiting' ORDER BY orchestrator.steps.run
-
--- statement set_step_queue(queue, of_run, of_execution)
-UPDATE orchestrator.steps SET queue=%s::INTEGER, turn=NULL WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR
 
 -- statement prunable_runs(before, limit)
 SELECT orchestrator.runs.run

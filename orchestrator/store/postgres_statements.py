@@ -24,11 +24,9 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
-    null,
     or_,
     select,
     table,
-    union_all,
     update,
 )
 from sqlalchemy.dialects.postgresql import (
@@ -38,7 +36,6 @@ from sqlalchemy.dialects.postgresql import (
     INTEGER,
     OID,
     TEXT,
-    aggregate_order_by,
     psycopg,
 )
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
@@ -46,10 +43,11 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.types import UserDefinedType
 
 from orchestrator.store import statements as shared
-from orchestrator.store.heads import HEAD, list_statements
+from orchestrator.store.heads import list_statements
 from orchestrator.store.postgres_tables import SCHEMA
 from orchestrator.store.postgres_tables import definitions as made
-from orchestrator.store.statements import ONE, RUN_TABLES, ZERO
+from orchestrator.store.postgres_work_statements import LOCKED, ORDERS, WORK, is_any
+from orchestrator.store.statements import RUN_TABLES
 from orchestrator.store.tables import (
     attributes,
     definitions,
@@ -59,20 +57,15 @@ from orchestrator.store.tables import (
     outputs,
     pauses,
     projections,
-    queues,
     reports,
     runs,
     steps,
     workers,
 )
+from orchestrator.store.work_statements import ONE, ZERO
 
 b = bindparam
 _DIALECT = psycopg.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
-
-
-def _any(column: ColumnElement[Any], name: str, kind: Any) -> ColumnElement[bool]:
-    """`column` is an element of the array given as `name`."""
-    return column == func.any(b(name, type_=ARRAY(kind)))
 
 
 def _guarded(changing: Any, expected: ColumnElement[Any]) -> Select[Any]:
@@ -127,112 +120,29 @@ def _bulk_change(name: str, changing: Any, keys: dict[str, Any], **constants: An
     return matches.values(values) if values else matches
 
 
-_LOCKED = (*HEAD, runs.c.is_latest)
-"""What is read of a run when it is locked."""
-
-# --- Work ---
-
-_array = func.unnest(b("definitions", type_=ARRAY(TEXT))).table_valued(column("value", TEXT))
-_excluded = _array.render_derived(name="excluded").c.value
-_IS_EXCLUDED = exists().where(
-    runs.c.run == steps.c.run,
-    or_(
-        _excluded == runs.c.definition,
-        _excluded == runs.c.definition.concat(literal_column("'/'")).concat(steps.c.step),
-    ),
-)
-_IS_PAUSED = exists().where(
-    runs.c.run == steps.c.run,
-    pauses.c.flow == runs.c.flow,
-    or_(pauses.c.step == literal_column("''"), pauses.c.step == steps.c.step),
-)
-
-
-def _claim(*conditions: ColumnElement[bool]) -> Executable:
-    """What is due, nobody's, and of a run that nobody else is just writing."""
-    due = _first(steps.c.due_at, b("due_limit"), shared.IS_LATER, steps.c.due_at <= b("now"), *conditions)
-    due = due.cte("due")
-    left: Any = b("limit", type_=BIGINT) - select(func.count()).select_from(due).scalar_subquery()
-    in_turn = _first(steps.c.turn, left, shared.IS_IN_TURN, *conditions).cte("in_turn")
-    first = union_all(select(due), select(in_turn)).subquery("first")
-    return (
-        update(steps)
-        .where(steps.c.run == first.c.run, steps.c.execution_id == first.c.execution_id)
-        .values(worker=b("claimer"), turn=null())
-        .returning(steps.c.execution_id, steps.c.is_lost, *(first.c[each.name] for each in _LOCKED))
-    )
-
-
-def _claim_timers() -> Executable:
-    is_timer = steps.c.phase == literal_column("'waiting'")
-    conditions = (shared.IS_LATER, steps.c.due_at <= b("now"), is_timer, ~_IS_PAUSED)
-    first = _first(steps.c.due_at, b("limit"), *conditions).cte("first")
-    return (
-        update(steps)
-        .where(steps.c.run == first.c.run, steps.c.execution_id == first.c.execution_id)
-        .values(worker=b("claimer"))
-        .returning(steps.c.execution_id, steps.c.is_lost, *(first.c[each.name] for each in _LOCKED))
-    )
-
-
-def _first(order: ColumnElement[Any], limit: Any, *conditions: ColumnElement[bool]) -> Any:
-    of_run = runs.alias("of_run")
-    return (
-        select(steps.c.execution_id, *(of_run.c[each.name] for each in _LOCKED))
-        .join(of_run, of_run.c.run == steps.c.run)
-        .where(steps.c.queue == b("of_queue"), *conditions)
-        .order_by(order)
-        .limit(limit)
-        .with_for_update(skip_locked=True, of=(steps, of_run))
-    )
-
-
 # --- Locks ---
 
 
 def _lock(condition: ColumnElement[bool], *, waits: bool) -> Executable:
-    return select(*_LOCKED).where(condition).order_by(runs.c.run).with_for_update(nowait=not waits)
+    return select(*LOCKED).where(condition).order_by(runs.c.run).with_for_update(nowait=not waits)
 
 
-_OF_FLOW_IDS = and_(_any(runs.c.flow_id, "flow_ids", TEXT), runs.c.is_latest == ONE)
-_EITHER = or_(_any(runs.c.run, "runs", BIGINT), _OF_FLOW_IDS)
+_OF_FLOW_IDS = and_(is_any(runs.c.flow_id, "flow_ids", TEXT), runs.c.is_latest == ONE)
+_EITHER = or_(is_any(runs.c.run, "runs", BIGINT), _OF_FLOW_IDS)
 _known = (
     select(definitions.c.hash)
-    .where(_any(definitions.c.hash, "hashes", TEXT))
+    .where(is_any(definitions.c.hash, "hashes", TEXT))
     .with_for_update(read=True, key_share=True)
     .cte("known")
 )
 _known_count: Any = select(func.count()).select_from(_known).scalar_subquery()
-_queue_numbers = b("queues", type_=ARRAY(BIGINT))
-_listed_queues = (
-    func.unnest(_queue_numbers).table_valued(column("value", BIGINT)).render_derived(name="listed")
-)
-_held = (
-    select(queues.c.queue)
-    .where(_any(queues.c.queue, "queues", BIGINT))
-    .with_for_update(read=True, key_share=True)
-    .cte("held")
-)
-_held_count: Any = select(func.count()).select_from(_held).scalar_subquery()
-
 _kept = (
     select(workers.c.worker)
-    .where(_any(workers.c.worker, "workers", BIGINT))
+    .where(is_any(workers.c.worker, "workers", BIGINT))
     .with_for_update(read=True, key_share=True)
     .subquery("kept")
 )
 _kept_count: Any = select(func.count()).select_from(_kept).scalar_subquery()
-_orders = (
-    select(pauses.c.flow.label("name"), pauses.c.step.label("text"), null().cast(BIGINT).label("number"))
-    .union_all(select(queues.c.name, queues.c.settings, queues.c.queue))
-    .subquery("orders")
-)
-_WITHIN, _BETWEEN = literal_column("chr(31)"), literal_column("chr(30)")
-_order = func.concat(_orders.c.name, _WITHIN, _orders.c.text, _WITHIN, _orders.c.number)
-_ordered: Any = select(
-    func.string_agg(_order, aggregate_order_by(_BETWEEN, _orders.c.name, _orders.c.text, _orders.c.number))
-).scalar_subquery()
-
 # --- Others ---
 
 _set_attribute = postgres_insert(attributes)
@@ -270,49 +180,15 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
     "mark": _mark.on_conflict_do_update(
         index_elements=[marks.c.name], set_={"value": func.greatest(marks.c.value, _mark.excluded.value)}
     ),
-    "claim": _claim(),
-    "claim_except": _claim(~_IS_EXCLUDED, ~_IS_PAUSED),
-    "claim_timers": _claim_timers(),
-    "orders": select(_ordered),
-    "ready_queues": shared.ready_queues(_listed_queues.c.value),
-    "demand_queues": select(
-        ONE.op("/")(case((_held_count == func.cardinality(_queue_numbers), ONE), else_=ZERO))
-    ),
-    "spent_of_queues": select(queues.c.queue, queues.c.spent_until).where(
-        _any(queues.c.queue, "queues", BIGINT)
-    ),
-    "hold_queues": select(queues.c.queue, queues.c.spent_until)
-    .where(_any(queues.c.queue, "queues", BIGINT))
-    .order_by(queues.c.queue)
-    .with_for_update(skip_locked=True, key_share=True),
-    "leased_counts": select(steps.c.queue, func.count())
-    .where(steps.c.worker.is_not(None), steps.c.queue > ZERO, _any(steps.c.queue, "queues", BIGINT))
-    .group_by(steps.c.queue),
-    "next_due_at_except": shared.next_due_at(~_IS_EXCLUDED, ~_IS_PAUSED),
-    "busy": select(
-        exists().where(
-            steps.c.due_at.is_not(None),
-            ~_IS_EXCLUDED,
-            or_(
-                steps.c.worker.is_not(None),
-                and_(
-                    ~_IS_PAUSED,
-                    or_(
-                        steps.c.due_at <= b("until"),
-                        and_(steps.c.attempt > ONE, steps.c.phase != literal_column("'waiting'")),
-                    ),
-                ),
-            ),
-        )
-    ),
+    **WORK,
     "leases": select(steps.c.execution_id, steps.c.worker).where(
-        steps.c.run == b("of_run"), _any(steps.c.execution_id, "executions", TEXT)
+        steps.c.run == b("of_run"), is_any(steps.c.execution_id, "executions", TEXT)
     ),
     "insert_worker": shared.STATEMENTS["insert_worker"].returning(workers.c.worker),  # type: ignore[attr-defined]
     "renew_worker": shared.STATEMENTS["renew_worker"].returning(workers.c.worker),  # type: ignore[attr-defined]
     "all_workers": select(workers).order_by(workers.c.worker),
     "keep_workers": select(workers.c.worker)
-    .where(_any(workers.c.worker, "workers", BIGINT))
+    .where(is_any(workers.c.worker, "workers", BIGINT))
     .with_for_update(read=True, key_share=True),
     "claim_projections": update(projections)
     .where(
@@ -339,7 +215,7 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
                     and_(
                         func.pg_try_advisory_xact_lock(b("fence", type_=BIGINT)),
                         _kept_count == func.cardinality(b("workers", type_=ARRAY(BIGINT))),
-                        _ordered.is_not_distinct_from(b("orders", type_=TEXT)),
+                        ORDERS.is_not_distinct_from(b("orders", type_=TEXT)),
                     ),
                     ONE,
                 ),
@@ -379,7 +255,7 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
     .order_by(definitions.c.hash)
     .with_for_update(),
     "delete_unused_definitions": delete(definitions)
-    .where(_any(definitions.c.hash, "hashes", TEXT), shared.IS_UNUSED)
+    .where(is_any(definitions.c.hash, "hashes", TEXT), shared.IS_UNUSED)
     .returning(definitions.c.hash),
     "used_bytes": select(func.coalesce(func.sum(func.pg_total_relation_size(_class.c.oid)), ZERO))
     .select_from(_class.join(_namespace, _namespace.c.oid == _class.c.relnamespace))
@@ -397,7 +273,7 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
 for _name in ("claim_due", "claim_in_turn"):
     del _STATEMENTS[_name], _STATEMENTS[f"{_name}_except"]
 _STATEMENTS |= list_statements(
-    lambda column, name: _any(column, name, BIGINT), b("value").cast(BYTEA), r"'\xC1'::bytea"
+    lambda column, name: is_any(column, name, BIGINT), b("value").cast(BYTEA), r"'\xC1'::bytea"
 )
 del _STATEMENTS["versions"], _STATEMENTS["last_run"], _STATEMENTS["next_turn"]
 
@@ -409,7 +285,7 @@ _ORDER = {
     "runs": runs.c.run,
 }
 for _table in RUN_TABLES:
-    _STATEMENTS[f"prune_{_table.name}"] = delete(_table).where(_any(_table.c.run, "runs", BIGINT))
+    _STATEMENTS[f"prune_{_table.name}"] = delete(_table).where(is_any(_table.c.run, "runs", BIGINT))
     _STATEMENTS[f"export_{_table.name}"] = (
         select(*(each for each in _table.c if each.name != "run"))
         .where(_table.c.run == b("of_run"))

@@ -387,6 +387,67 @@ SELECT coalesce(min(steps.turn) + 1, 0) AS coalesce_1
 FROM steps
 WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL
 
+-- statement busy(definitions, until)
+SELECT EXISTS (SELECT *
+FROM steps
+WHERE NOT (EXISTS (SELECT *
+FROM runs, json_each(?) AS anon_2
+WHERE runs.run = steps.run AND (runs.definition = anon_2.value OR anon_2.value = (runs.definition || '/' || steps.step)))) AND steps.due_at IS NOT NULL AND (steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+FROM runs, pauses
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
+
+-- statement busy_in_queue(of_queue, until)
+SELECT EXISTS (SELECT *
+FROM steps
+WHERE steps.queue = ? AND steps.due_at IS NOT NULL AND (steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+FROM runs, pauses
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
+
+-- statement all_queues()
+SELECT queues.queue, queues.name, queues.settings
+FROM queues ORDER BY queues.queue
+
+-- statement insert_queue(name, settings)
+INSERT INTO queues (name, settings, spent_until) VALUES (?, ?, 0)
+
+-- statement set_queue(settings, the_queue)
+UPDATE queues SET settings=? WHERE queues.queue = ?
+
+-- statement delete_queue(the_queue)
+DELETE FROM queues WHERE queues.queue = ?
+
+-- statement ready_queues(queues, now)
+SELECT anon_1.value
+FROM json_each(?) AS anon_1
+WHERE (EXISTS (SELECT *
+FROM steps
+WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NOT NULL)) OR (EXISTS (SELECT *
+FROM steps
+WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ?))
+
+-- statement spent_of_queues(queues)
+SELECT queues.queue, queues.spent_until
+FROM queues
+WHERE queues.queue IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1)
+
+-- statement spend(spent_until, the_queue)
+UPDATE queues SET spent_until=? WHERE queues.queue = ?
+
+-- statement leased_counts(queues)
+SELECT steps.queue, count(*) AS count_1
+FROM steps
+WHERE steps.worker IS NOT NULL AND steps.queue > 0 AND steps.queue IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1) GROUP BY steps.queue
+
+-- statement calls()
+SELECT steps.run, steps.execution_id, runs.flow, steps.step, steps.queue
+FROM steps JOIN runs ON runs.run = steps.run
+WHERE steps.phase != 'waiting' ORDER BY steps.run
+
+-- statement set_step_queue(queue, of_run, of_execution)
+UPDATE steps SET queue=?, turn=NULL WHERE steps.run = ? AND steps.execution_id = ?
+
 -- statement release(of_run, of_execution, holder)
 UPDATE steps SET worker=NULL WHERE steps.run = ? AND steps.execution_id = ? AND steps.worker = ?
 
@@ -480,22 +541,6 @@ FROM runs
 WHERE runs.definition = ? AND runs.status = 'RUNNING' AND runs.run > ? ORDER BY runs.run
  LIMIT ? OFFSET 0
 
--- statement busy(definitions, until)
-SELECT EXISTS (SELECT *
-FROM steps
-WHERE steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
-FROM runs, json_each(?) AS anon_2
-WHERE runs.run = steps.run AND (runs.definition = anon_2.value OR anon_2.value = (runs.definition || '/' || steps.step)))) AND (steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
-FROM runs, pauses
-WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
-
--- statement busy_in_queue(of_queue, until)
-SELECT EXISTS (SELECT *
-FROM steps
-WHERE steps.queue = ? AND steps.due_at IS NOT NULL AND (steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
-FROM runs, pauses
-WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
-
 -- statement claim_projections(claimer, claimer, limit)
 UPDATE projections SET worker=? WHERE projections.seq IN (SELECT projections.seq
 FROM projections
@@ -541,51 +586,6 @@ INSERT INTO pauses (flow, step, paused_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHI
 
 -- statement delete_pause(of_flow, of_step)
 DELETE FROM pauses WHERE pauses.flow = ? AND pauses.step = ?
-
--- statement all_queues()
-SELECT queues.queue, queues.name, queues.settings
-FROM queues ORDER BY queues.queue
-
--- statement insert_queue(name, settings)
-INSERT INTO queues (name, settings, spent_until) VALUES (?, ?, 0)
-
--- statement set_queue(settings, the_queue)
-UPDATE queues SET settings=? WHERE queues.queue = ?
-
--- statement delete_queue(the_queue)
-DELETE FROM queues WHERE queues.queue = ?
-
--- statement ready_queues(queues, now)
-SELECT anon_1.value
-FROM json_each(?) AS anon_1
-WHERE (EXISTS (SELECT *
-FROM steps
-WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NOT NULL)) OR (EXISTS (SELECT *
-FROM steps
-WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ?))
-
--- statement spent_of_queues(queues)
-SELECT queues.queue, queues.spent_until
-FROM queues
-WHERE queues.queue IN (SELECT anon_1.value
-FROM json_each(?) AS anon_1)
-
--- statement spend(spent_until, the_queue)
-UPDATE queues SET spent_until=? WHERE queues.queue = ?
-
--- statement leased_counts(queues)
-SELECT steps.queue, count(*) AS count_1
-FROM steps
-WHERE steps.worker IS NOT NULL AND steps.queue > 0 AND steps.queue IN (SELECT anon_1.value
-FROM json_each(?) AS anon_1) GROUP BY steps.queue
-
--- statement calls()
-SELECT steps.run, steps.execution_id, runs.flow, steps.step, steps.queue
-FROM steps JOIN runs ON runs.run = steps.run
-WHERE steps.phase != 'waiting' ORDER BY steps.run
-
--- statement set_step_queue(queue, of_run, of_execution)
-UPDATE steps SET queue=?, turn=NULL WHERE steps.run = ? AND steps.execution_id = ?
 
 -- statement prunable_runs(before, limit)
 SELECT runs.run

@@ -8,7 +8,6 @@ again, a test compares.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import (
     Executable,
@@ -21,7 +20,6 @@ from sqlalchemy import (
     insert,
     literal_column,
     null,
-    or_,
     select,
     union_all,
     update,
@@ -29,7 +27,6 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.schema import CreateIndex, CreateTable
-from sqlalchemy.sql.elements import ColumnElement
 
 from orchestrator.store.heads import HEAD, list_statements
 from orchestrator.store.tables import (
@@ -42,7 +39,6 @@ from orchestrator.store.tables import (
     outputs,
     pauses,
     projections,
-    queues,
     reports,
     rounds,
     runs,
@@ -50,101 +46,9 @@ from orchestrator.store.tables import (
     steps,
     workers,
 )
+from orchestrator.store.work_statements import OF_EXECUTION, ONE, WORK, ZERO, in_json
 
 b = bindparam
-ZERO: ColumnElement[int] = literal_column("0")
-ONE: ColumnElement[int] = literal_column("1")
-
-
-def _in_json(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
-    """`column` is an element of the JSON array given as `name`."""
-    return column.in_(select(func.json_each(b(name)).table_valued("value").c.value))
-
-
-IS_LATER = and_(steps.c.worker.is_(None), steps.c.turn.is_(None), steps.c.due_at.is_not(None))
-"""Work that becomes due, or has become due since it was written."""
-IS_IN_TURN = and_(steps.c.worker.is_(None), steps.c.turn.is_not(None))
-"""Work that was ready when it was written."""
-_IN_QUEUE = steps.c.queue == b("of_queue")
-
-
-def _claim(order: ColumnElement[Any], *conditions: ColumnElement[bool]) -> Any:
-    """The first that are nobody's become `claimer`'s."""
-    first: Any = (
-        select(literal_column("steps.rowid"))
-        .where(_IN_QUEUE, *conditions)
-        .order_by(order)
-        .limit(b("limit"))
-        .offset(ZERO)
-    )
-    return (
-        update(steps)
-        .where(literal_column("rowid").in_(first))
-        .values(worker=b("claimer"), turn=null())
-        .returning(steps.c.run, steps.c.execution_id, steps.c.is_lost)
-    )
-
-
-def _claim_due(*conditions: ColumnElement[bool]) -> Any:
-    return _claim(steps.c.due_at, IS_LATER, steps.c.due_at <= b("now"), *conditions)
-
-
-def _claim_in_turn(*conditions: ColumnElement[bool]) -> Any:
-    return _claim(steps.c.turn, IS_IN_TURN, *conditions)
-
-
-def next_due_at(*conditions: ColumnElement[bool]) -> Any:
-    """Of one queue: of what becomes due, and of what is ready the first in turn."""
-    later = select(func.min(steps.c.due_at).label("due_at")).where(_IN_QUEUE, IS_LATER, *conditions)
-    first: Any = (
-        select(steps.c.due_at)
-        .where(_IN_QUEUE, IS_IN_TURN, *conditions)
-        .order_by(steps.c.turn)
-        .limit(ONE)
-        .offset(ZERO)
-        .subquery("first")
-    )
-    either = union_all(later, select(first.c.due_at)).subquery("either")
-    return select(func.min(either.c.due_at))
-
-
-def ready_queues(queue: ColumnElement[Any]) -> Any:
-    """`queue`: the column that lists them."""
-    of_queue = steps.c.queue == queue
-    in_turn = exists().where(of_queue, IS_IN_TURN)
-    due = exists().where(of_queue, IS_LATER, steps.c.due_at <= b("now"))
-    return select(queue).where(or_(in_turn, due))
-
-
-def _oldest_due_at() -> Any:
-    """Of all queues, by a look at the first of each."""
-    known = union_all(select(ZERO.label("queue")), select(queues.c.queue)).subquery("known")
-    of_known = steps.c.queue == known.c.queue
-    later = select(func.min(steps.c.due_at)).where(of_known, IS_LATER).scalar_subquery()
-    in_turn = (
-        select(steps.c.due_at).where(of_known, IS_IN_TURN).order_by(steps.c.turn).limit(ONE).offset(ZERO)
-    )
-    either = union_all(
-        select(later.label("due_at")).select_from(known),
-        select(in_turn.scalar_subquery().label("due_at")).select_from(known),
-    ).subquery("either")
-    return select(func.min(either.c.due_at))
-
-
-_excluded = func.json_each(b("definitions")).table_valued("value").c.value
-_IS_EXCLUDED = exists().where(
-    runs.c.run == steps.c.run,
-    or_(
-        _excluded == runs.c.definition,
-        _excluded == runs.c.definition.concat(literal_column("'/'")).concat(steps.c.step),
-    ),
-)
-_IS_PAUSED = exists().where(
-    runs.c.run == steps.c.run,
-    pauses.c.flow == runs.c.flow,
-    or_(pauses.c.step == literal_column("''"), pauses.c.step == steps.c.step),
-)
-_OF_EXECUTION = and_(steps.c.run == b("of_run"), steps.c.execution_id == b("of_execution"))
 _set_attribute = sqlite_insert(attributes)
 _set_definition = sqlite_insert(definitions)
 _oldest_projections = (
@@ -194,7 +98,7 @@ STATEMENTS: dict[str, Executable] = {
         body=b("body"),
     ),
     "update_step": update(steps)
-    .where(_OF_EXECUTION)
+    .where(OF_EXECUTION)
     .values(
         phase=b("phase"),
         attempt=b("attempt"),
@@ -219,7 +123,7 @@ STATEMENTS: dict[str, Executable] = {
         turn=b("turn"),
     ),
     "update_queued_step": update(steps)
-    .where(_OF_EXECUTION)
+    .where(OF_EXECUTION)
     .values(
         phase=b("phase"),
         attempt=b("attempt"),
@@ -230,7 +134,7 @@ STATEMENTS: dict[str, Executable] = {
         queue=b("queue"),
         turn=b("turn"),
     ),
-    "delete_step": delete(steps).where(_OF_EXECUTION),
+    "delete_step": delete(steps).where(OF_EXECUTION),
     "delete_steps": delete(steps).where(steps.c.run == b("of_run")),
     "insert_message": insert(messages),
     "clear_messages": delete(messages).where(messages.c.run == b("of_run")),
@@ -261,23 +165,11 @@ STATEMENTS: dict[str, Executable] = {
         sender=b("sender"), flow_id=b("flow_id"), definition=b("definition"), body=b("body")
     ),
     "insert_history": insert(history),
-    # Work and leases.
-    "claim_due": _claim_due(),
-    "claim_due_except": _claim_due(~_IS_EXCLUDED, ~_IS_PAUSED),
-    "claim_timers": _claim_due(steps.c.phase == literal_column("'waiting'"), ~_IS_PAUSED),
-    "claim_in_turn": _claim_in_turn(),
-    "claim_in_turn_except": _claim_in_turn(~_IS_EXCLUDED, ~_IS_PAUSED),
-    "next_due_at": next_due_at(),
-    "next_due_at_except": next_due_at(~_IS_EXCLUDED, ~_IS_PAUSED),
-    "next_timer_at": select(func.min(steps.c.due_at)).where(
-        _IN_QUEUE, IS_LATER, steps.c.phase == literal_column("'waiting'"), ~_IS_PAUSED
-    ),
-    "oldest_due_at": _oldest_due_at(),
-    "next_turn": select(func.coalesce(func.min(steps.c.turn) + ONE, ZERO)).where(_IN_QUEUE, IS_IN_TURN),
-    "release": update(steps).where(_OF_EXECUTION, steps.c.worker == b("holder")).values(worker=null()),
+    **WORK,
+    "release": update(steps).where(OF_EXECUTION, steps.c.worker == b("holder")).values(worker=null()),
     "release_lost": update(steps).where(steps.c.worker == b("holder")).values(worker=null(), is_lost=ONE),
     "leases": select(steps.c.execution_id, steps.c.worker).where(
-        steps.c.run == b("of_run"), _in_json(steps.c.execution_id, "executions")
+        steps.c.run == b("of_run"), in_json(steps.c.execution_id, "executions")
     ),
     "insert_worker": insert(workers).values(
         alive_until=b("alive_until"),
@@ -303,7 +195,7 @@ STATEMENTS: dict[str, Executable] = {
     ),
     "find_latest": select(*HEAD).where(runs.c.flow_id == b("of_flow_id"), runs.c.is_latest == ONE),
     "find_run": select(*HEAD).where(runs.c.run == b("of_run")),
-    "versions": select(runs.c.run, runs.c.version, runs.c.is_latest).where(_in_json(runs.c.run, "runs")),
+    "versions": select(runs.c.run, runs.c.version, runs.c.is_latest).where(in_json(runs.c.run, "runs")),
     "run_payload": select(runs.c.input, runs.c.state, runs.c.error).where(runs.c.run == b("of_run")),
     "steps_of": select(steps.c.execution_id, steps.c.step, steps.c.worker, steps.c.due_at, steps.c.body)
     .where(steps.c.run == b("of_run"))
@@ -348,38 +240,6 @@ STATEMENTS: dict[str, Executable] = {
     .order_by(runs.c.run)
     .limit(b("limit"))
     .offset(ZERO),
-    "busy": select(
-        exists().where(
-            steps.c.due_at.is_not(None),
-            ~_IS_EXCLUDED,
-            or_(
-                steps.c.worker.is_not(None),
-                and_(
-                    ~_IS_PAUSED,
-                    or_(
-                        steps.c.due_at <= b("until"),
-                        and_(steps.c.attempt > ONE, steps.c.phase != literal_column("'waiting'")),
-                    ),
-                ),
-            ),
-        )
-    ),
-    "busy_in_queue": select(
-        exists().where(
-            _IN_QUEUE,
-            steps.c.due_at.is_not(None),
-            or_(
-                steps.c.worker.is_not(None),
-                and_(
-                    ~_IS_PAUSED,
-                    or_(
-                        steps.c.due_at <= b("until"),
-                        and_(steps.c.attempt > ONE, steps.c.phase != literal_column("'waiting'")),
-                    ),
-                ),
-            ),
-        )
-    ),
     # Projections of attributes.
     "claim_projections": update(projections)
     .where(projections.c.seq.in_(_oldest_projections))
@@ -409,24 +269,6 @@ STATEMENTS: dict[str, Executable] = {
     "all_pauses": select(pauses.c.flow, pauses.c.step),
     "insert_pause": sqlite_insert(pauses).on_conflict_do_nothing(),
     "delete_pause": delete(pauses).where(pauses.c.flow == b("of_flow"), pauses.c.step == b("of_step")),
-    # Queues.
-    "all_queues": select(queues.c.queue, queues.c.name, queues.c.settings).order_by(queues.c.queue),
-    "insert_queue": insert(queues).values(name=b("name"), settings=b("settings"), spent_until=ZERO),
-    "set_queue": update(queues).where(queues.c.queue == b("the_queue")).values(settings=b("settings")),
-    "delete_queue": delete(queues).where(queues.c.queue == b("the_queue")),
-    "ready_queues": ready_queues(func.json_each(b("queues")).table_valued("value").c.value),
-    "spent_of_queues": select(queues.c.queue, queues.c.spent_until).where(
-        _in_json(queues.c.queue, "queues"),
-    ),
-    "spend": update(queues).where(queues.c.queue == b("the_queue")).values(spent_until=b("spent_until")),
-    "leased_counts": select(steps.c.queue, func.count())
-    .where(steps.c.worker.is_not(None), steps.c.queue > ZERO, _in_json(steps.c.queue, "queues"))
-    .group_by(steps.c.queue),
-    "calls": select(steps.c.run, steps.c.execution_id, runs.c.flow, steps.c.step, steps.c.queue)
-    .join(runs, runs.c.run == steps.c.run)
-    .where(steps.c.phase != literal_column("'waiting'"))
-    .order_by(steps.c.run),
-    "set_step_queue": update(steps).where(_OF_EXECUTION).values(queue=b("queue"), turn=null()),
     # Upkeep.
     "prunable_runs": select(runs.c.run)
     .where(runs.c.closed_at < b("before"))
@@ -467,12 +309,12 @@ STATEMENTS: dict[str, Executable] = {
     "installed_version": select(func.max(schema_version.c.version)),
 }
 
-STATEMENTS |= list_statements(_in_json, b("value"), "X'C1'")
+STATEMENTS |= list_statements(in_json, b("value"), "X'C1'")
 
 RUN_TABLES = tuple(table for table in METADATA.sorted_tables if "run" in table.c)
 """Whose rows belong to a run."""
 for _table in RUN_TABLES:
-    STATEMENTS[f"prune_{_table.name}"] = delete(_table).where(_in_json(_table.c.run, "runs"))
+    STATEMENTS[f"prune_{_table.name}"] = delete(_table).where(in_json(_table.c.run, "runs"))
     STATEMENTS[f"export_{_table.name}"] = (
         select(*(column for column in _table.c if column.name != "run"))
         .where(_table.c.run == b("of_run"))
