@@ -21,7 +21,7 @@ from orchestrator.clock import Clock
 from orchestrator.core.state import TIMEOUT_ID
 from orchestrator.definition.model import Json
 from orchestrator.definition.places import FlowPlaces
-from orchestrator.engine import journal, leases
+from orchestrator.engine import journal
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.census import Census
@@ -32,6 +32,7 @@ from orchestrator.engine.engine import Engine
 from orchestrator.engine.explain.outlook import TITLES, Verdict
 from orchestrator.engine.explain.verdicts import find_verdict, is_blocked, paused_executions
 from orchestrator.engine.handlers import Handlers
+from orchestrator.engine.membership import Membership
 from orchestrator.engine.metrics import Metrics
 from orchestrator.engine.processes.choice import Choice
 from orchestrator.engine.projection import Projector
@@ -40,7 +41,7 @@ from orchestrator.engine.task import Task
 from orchestrator.engine.upkeep import Retention
 from orchestrator.errors import Blocked, NotFound, StoreError
 from orchestrator.store.bodies import PLAIN
-from orchestrator.store.contract import Store, Transaction
+from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_attribute_store, url_elsewhere
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ _FLUSH_EVERY = 0.005
 """Seconds between looks at synced attributes on their way, while stopping."""
 _LOOK_EVERY = 0.05
 """Seconds between looks at what other processes do, while this one has nothing to do but wait for them."""
-_BEAT_AGAIN = timedelta(milliseconds=500)
-"""After the database failed at it."""
 Progress = Callable[[list[dict[str, Json]]], None]
 log = logging.getLogger("orchestrator.engine")
 
@@ -112,18 +111,14 @@ class Worker:
             services=self._services,
             processes=Processes(choice.size, choice.is_eager, self._greet, self._trace_headers),
         )
+        self._membership = Membership(self.engine, self._dispatcher, self._serves)
         self._dispatcher.on_due = self._beat
-        self._dispatcher.on_given_up = self._renew_now
+        self._dispatcher.on_given_up = self._membership.renew_now
         self._concurrency = concurrency
         self._changed = threading.Event()
         self._stop_asked = threading.Event()
         self.is_started = False
         self.is_draining = False
-        self.renewed_at: datetime | None = None
-        """When its lease was last renewed; None: it has none."""
-        self._beat_at: datetime | None = None
-        self._renewed = (0, self.engine.clock.now())
-        """Worker and time, as they are being stored."""
         self._on_progress = on_progress
         self._metrics = metrics
         if metrics is not None:
@@ -144,8 +139,7 @@ class Worker:
         self.engine.on_batch = self._note_batch
         self._leave_unserved()
         self.engine.listen()
-        dispatcher.worker = 0
-        self.engine.committer.exclusively(self._register, "lease", self._note_renewed)
+        self._membership.begin()
         self.is_started = True
         self.engine.dispatcher = self.engine.committer.workplace = dispatcher
         if self.engine.projector is not None:
@@ -182,8 +176,8 @@ class Worker:
         with self._despite_store("carry over attributes"):
             self._stop_projector(ends_at)
         with self._despite_store("sign off"):
-            committer.exclusively(self._sign_off, "lease")
-        self.renewed_at, self.is_draining = None, False
+            self._membership.end()
+        self.is_draining = False
         journal.note_worker_drained(dispatcher.worker, left_count, time.monotonic() - began_at)
         self.engine.dispatcher = committer.workplace = None
         with self._despite_store("tell others"):
@@ -360,69 +354,18 @@ class Worker:
 
     # --- Leases ---
 
-    def _register(self, transaction: Transaction, now: datetime) -> None:
-        worker = leases.register(transaction, now, self._serves())
-        self._take_over(transaction, now, worker)
-        self._renewed = worker, now
+    @property
+    def renewed_at(self) -> datetime | None:
+        """When its lease was last renewed; None: it has none."""
+        return self._membership.renewed_at
 
     def _serves(self) -> str:
         return "" if self.handlers.served is None else self.handlers.served.as_text()
 
-    def _expect_beat(self, now: datetime) -> None:
-        self.renewed_at, self._beat_at = now, now + leases.RENEW_EVERY
-        self._dispatcher.watch.need_by(self._beat_at)
-
-    def _take_over(self, transaction: Transaction, now: datetime, worker: int) -> None:
-        if freed_count := leases.take_over(transaction, now, worker):
-            journal.note_taken_over(worker, freed_count)
-            transaction.ring()  # there may be more than this worker has room for
-
     def _beat(self) -> None:
-        """Stay alive; take over from those who are not."""
-        if self._beat_at is None:
-            return
         if self.engine.projector is not None:
             self.engine.projector.look()
-        now = self.engine.clock.now()
-        if now < self._beat_at and (self.renewed_at is None or now >= self.renewed_at):
-            self._dispatcher.watch.need_by(self._beat_at)
-            return
-        try:
-            self.engine.set_clock()
-            self.engine.committer.exclusively(self._renew, "lease", self._note_renewed)
-        except StoreError as error:
-            log.warning(
-                "worker %d could not renew its lease, trying again: %s", self._dispatcher.worker, error
-            )
-            self._beat_at = self.engine.clock.now() + _BEAT_AGAIN
-            self._dispatcher.watch.need_by(self._beat_at)
-
-    def _renew_now(self) -> None:
-        self._beat_at = self.engine.clock.now()
-        self._dispatcher.watch.need_by(self._beat_at)
-
-    def _renew(self, transaction: Transaction, now: datetime) -> None:
-        worker = self._dispatcher.worker
-        if not transaction.renew_worker(worker, now + leases.ALIVE_FOR):
-            worker = leases.register(transaction, now, self._serves())
-        self._take_over(transaction, now, worker)
-        self._renewed = worker, now
-
-    def _note_renewed(self) -> None:
-        """Not before it is stored: work leased to a worker that is not would never be free again."""
-        worker, now = self._renewed
-        lost, self._dispatcher.worker = self._dispatcher.worker, worker
-        if lost not in (0, worker):
-            journal.note_worker_lost(lost, worker)
-            # What was meant for the old one is nobody's.
-            self._dispatcher.note_work(has_more=True, due_at=None)
-        self._expect_beat(now)
-
-    def _sign_off(self, transaction: Transaction, now: datetime) -> None:
-        """Whatever is left is free again; results of handlers left behind are ignored."""
-        transaction.bury_worker(self._dispatcher.worker)
-        for entry in self.engine.committer.runs.cache:
-            entry.held.clear()
+        self._membership.renew_if_due()
 
     @contextmanager
     def _despite_store(self, what: str) -> Iterator[None]:

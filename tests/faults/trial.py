@@ -126,7 +126,7 @@ def _let_time_pass(crew: Crew, client: Client) -> int:
     waited for; how many runs do.
     """
     flow_ids = [str(run["flow_id"]) for run in client.search("status == 'RUNNING'")]
-    waiting_count = sum(client.explain(each)["verdict"] == "waiting_for_timer" for each in flow_ids)
+    waiting_count: int = sum(client.explain(each)["verdict"] == "waiting_for_timer" for each in flow_ids)
     if waiting_count:
         count = len(crew.workers)
         crew.dismiss_workers()

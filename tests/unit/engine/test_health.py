@@ -78,7 +78,7 @@ def test_a_worker_that_drains_is_alive_but_not_ready(kit: Kit) -> None:
 
 def test_a_worker_whose_lease_has_run_out_is_not_alive(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
     with kit.working() as worker:
-        monkeypatch.setattr(worker, "_renew", lambda transaction, now: None)
+        monkeypatch.setattr(worker._membership, "_renew", lambda transaction, now: None)
         kit.clock.advance(seconds=leases.ALIVE_FOR.total_seconds())
         assert checks(Health(worker).alive()) == {"lease": "not renewed for 10 s"}
         assert not Health(worker).ready().is_good
