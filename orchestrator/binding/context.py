@@ -32,7 +32,7 @@ def _ignore(value: Json) -> None:
     """Called without an engine: nothing waits for a sign of life."""
 
 
-class Services(Struct, frozen=True):
+class Services(Struct, frozen=True, repr_omit_defaults=True):
     """What the caller of handlers lends to one call."""
 
     client: Any = None
