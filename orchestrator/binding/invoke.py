@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orchestrator.core.snapshot import Snapshot
 
 
-class Returned(Struct, frozen=True):
+class Returned(Struct, frozen=True, gc=False):
     """What one successful call gives to the commit."""
 
     result: Json = None

@@ -26,7 +26,7 @@ from orchestrator.core.state import (
 from orchestrator.definition.model import Json
 
 
-class _Change(Struct, frozen=True, array_like=True, tag_field="change"):
+class _Change(Struct, frozen=True, gc=False, array_like=True, tag_field="change"):
     pass
 
 

@@ -38,14 +38,14 @@ IsEmpty = Callable[[str], bool]
 """Whether a channel (all instances of a map) has no unread message."""
 
 
-class PlannedStart(Struct, frozen=True):
+class PlannedStart(Struct, frozen=True, gc=False):
     step: str
     input: Json
     options_path: Path | None
     is_branch: bool = False
 
 
-class PlannedEnd(Struct, frozen=True):
+class PlannedEnd(Struct, frozen=True, gc=False):
     """How the decider's branch ends, or the run."""
 
     has_output: bool = False
@@ -56,7 +56,7 @@ class PlannedEnd(Struct, frozen=True):
     is_graceful: bool = False
 
 
-class PlannedDecision(Struct, frozen=True):
+class PlannedDecision(Struct, frozen=True, gc=False):
     """A decision with every expression evaluated."""
 
     position: int

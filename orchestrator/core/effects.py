@@ -98,19 +98,19 @@ def _message_value(flow: Flow, message: Message) -> Json:
 # --- Declared effects ---------------------------------------------------------------------------------------
 
 
-class PlannedWrite(Struct, frozen=True):
+class PlannedWrite(Struct, frozen=True, gc=False):
     attribute: str
     key: str | None
     value: Json
 
 
-class PlannedMessage(Struct, frozen=True):
+class PlannedMessage(Struct, frozen=True, gc=False):
     channel: str
     key: str | None
     value: Json
 
 
-class PlannedReport(Struct, frozen=True):
+class PlannedReport(Struct, frozen=True, gc=False):
     execution: Execution
     position: int
     """Of the round on the execution's line."""

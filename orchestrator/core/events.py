@@ -13,7 +13,7 @@ from msgspec import Struct
 from orchestrator.definition.model import Json
 
 
-class Write(Struct, frozen=True, array_like=True):
+class Write(Struct, frozen=True, gc=False, array_like=True):
     """A handler wrote an attribute (or one entry of a map); a null value deletes."""
 
     attribute: str
@@ -21,7 +21,7 @@ class Write(Struct, frozen=True, array_like=True):
     key: str | None = None
 
 
-class Message(Struct, frozen=True, array_like=True):
+class Message(Struct, frozen=True, gc=False, array_like=True):
     """A message on its way to a channel (or one instance of a channel map)."""
 
     channel: str
@@ -29,14 +29,14 @@ class Message(Struct, frozen=True, array_like=True):
     key: str | None = None
 
 
-class Record(Struct, frozen=True, array_like=True):
+class Record(Struct, frozen=True, gc=False, array_like=True):
     """`ctx.record_event`: part of history only (rule 55)."""
 
     name: str
     value: Json
 
 
-class HandlerEffects(Struct, frozen=True):
+class HandlerEffects(Struct, frozen=True, gc=False):
     """What a handler did through its context, in order."""
 
     writes: tuple[Write, ...] = ()
@@ -51,7 +51,7 @@ class HandlerEffects(Struct, frozen=True):
 NO_EFFECTS = HandlerEffects()
 
 
-class HandlerWait(Struct, frozen=True):
+class HandlerWait(Struct, frozen=True, gc=False):
     """The wait that a `wait_for` handler returned, out of declared condition ids."""
 
     combinator: str
@@ -60,7 +60,7 @@ class HandlerWait(Struct, frozen=True):
     """One group for all_of/until, one id per group for any_of."""
 
 
-class Failure(Struct, frozen=True):
+class Failure(Struct, frozen=True, gc=False):
     """Why an attempt failed."""
 
     type: str
@@ -75,7 +75,7 @@ class Failure(Struct, frozen=True):
     traceback: str | None = None
 
 
-class Watcher(Struct, frozen=True, array_like=True):
+class Watcher(Struct, frozen=True, gc=False, array_like=True):
     """A wait of another run that wants to learn of this run's end."""
 
     flow_id: str
@@ -84,7 +84,7 @@ class Watcher(Struct, frozen=True, array_like=True):
     condition: int
 
 
-class RunStarted(Struct, frozen=True, kw_only=True, tag=True):
+class RunStarted(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     at: datetime
     flow_id: str
     run_id: str
@@ -101,7 +101,7 @@ class RunStarted(Struct, frozen=True, kw_only=True, tag=True):
     """The wait of a parent that asks for this run."""
 
 
-class WaitForSucceeded(Struct, frozen=True, kw_only=True, tag=True):
+class WaitForSucceeded(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A wait was evaluated. `wait` is None when the definition alone says what to wait for."""
 
     at: datetime
@@ -111,7 +111,7 @@ class WaitForSucceeded(Struct, frozen=True, kw_only=True, tag=True):
     effects: HandlerEffects = NO_EFFECTS
 
 
-class WaitForFailed(Struct, frozen=True, kw_only=True, tag=True):
+class WaitForFailed(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     at: datetime
     execution_id: str
     attempt: int
@@ -120,7 +120,7 @@ class WaitForFailed(Struct, frozen=True, kw_only=True, tag=True):
     """When this attempt was handed to the handler (rule 147); None: at `at`."""
 
 
-class LocksRequested(Struct, frozen=True, kw_only=True, tag=True):
+class LocksRequested(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """An attempt of a method with `locks` is about to be handed out."""
 
     at: datetime
@@ -128,7 +128,7 @@ class LocksRequested(Struct, frozen=True, kw_only=True, tag=True):
     attempt: int
 
 
-class ExecuteSucceeded(Struct, frozen=True, kw_only=True, tag=True):
+class ExecuteSucceeded(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """Execute returned; for a step without `execute`: its decision is due (`result` null)."""
 
     at: datetime
@@ -139,7 +139,7 @@ class ExecuteSucceeded(Struct, frozen=True, kw_only=True, tag=True):
     effects: HandlerEffects = NO_EFFECTS
 
 
-class ExecuteFailed(Struct, frozen=True, kw_only=True, tag=True):
+class ExecuteFailed(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     at: datetime
     execution_id: str
     attempt: int
@@ -148,42 +148,42 @@ class ExecuteFailed(Struct, frozen=True, kw_only=True, tag=True):
     """When this attempt was handed to the handler (rule 147); None: at `at`."""
 
 
-class TimerDue(Struct, frozen=True, kw_only=True, tag=True):
+class TimerDue(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """The timers of this execution whose time has come by `at` fire."""
 
     at: datetime
     execution_id: str
 
 
-class MessagesPublished(Struct, frozen=True, kw_only=True, tag=True):
+class MessagesPublished(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A client published directly; allowed to `external` channels only."""
 
     at: datetime
     messages: tuple[Message, ...]
 
 
-class AttributesWritten(Struct, frozen=True, kw_only=True, tag=True):
+class AttributesWritten(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A client wrote attributes directly. A map without key takes a mapping of entries."""
 
     at: datetime
     writes: tuple[Write, ...]
 
 
-class ConfigUpdated(Struct, frozen=True, kw_only=True, tag=True):
+class ConfigUpdated(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A client changes some keys of the run's configuration (rule 23)."""
 
     at: datetime
     config: dict[str, Json]
 
 
-class StopRequested(Struct, frozen=True, kw_only=True, tag=True):
+class StopRequested(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     at: datetime
     stop: str = "cancel"
     """"cancel", "fail" or "terminate" (rules 187-189)."""
     reason: str | None = None
 
 
-class RpcCalled(Struct, frozen=True, kw_only=True, tag=True):
+class RpcCalled(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """An RPC's handler (if any) has returned; its decision is due."""
 
     at: datetime
@@ -196,14 +196,14 @@ class RpcCalled(Struct, frozen=True, kw_only=True, tag=True):
     request_id: str | None = None
 
 
-class WatcherAttached(Struct, frozen=True, kw_only=True, tag=True):
+class WatcherAttached(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A wait of another run attaches to this one."""
 
     at: datetime
     watcher: Watcher
 
 
-class SubflowClosed(Struct, frozen=True, kw_only=True, tag=True):
+class SubflowClosed(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A child that a wait of this run asked for is closed."""
 
     at: datetime
@@ -215,7 +215,7 @@ class SubflowClosed(Struct, frozen=True, kw_only=True, tag=True):
     error: dict[str, Json] | None = None
 
 
-class SubflowRefused(Struct, frozen=True, kw_only=True, tag=True):
+class SubflowRefused(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A child cannot be started: unknown flow type, another type under its id, a bad input."""
 
     at: datetime
@@ -225,7 +225,7 @@ class SubflowRefused(Struct, frozen=True, kw_only=True, tag=True):
     message: str
 
 
-class Heartbeaten(Struct, frozen=True, kw_only=True, tag=True):
+class Heartbeaten(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A handler reported progress (rule 162)."""
 
     at: datetime
@@ -234,7 +234,7 @@ class Heartbeaten(Struct, frozen=True, kw_only=True, tag=True):
     value: Json = None
 
 
-class TimerSkipped(Struct, frozen=True, kw_only=True, tag=True):
+class TimerSkipped(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A client skips a timer: by condition id, by position among the timers from 0, or the only one."""
 
     at: datetime
@@ -242,13 +242,13 @@ class TimerSkipped(Struct, frozen=True, kw_only=True, tag=True):
     condition: str | int | None = None
 
 
-class DeadlineSkipped(Struct, frozen=True, kw_only=True, tag=True):
+class DeadlineSkipped(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A client lets the run's deadline come now."""
 
     at: datetime
 
 
-class RetryHastened(Struct, frozen=True, kw_only=True, tag=True):
+class RetryHastened(Struct, frozen=True, gc=False, kw_only=True, tag=True):
     """A client wants the next attempt now."""
 
     at: datetime

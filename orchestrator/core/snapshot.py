@@ -15,7 +15,7 @@ from orchestrator.core.tasks import method_options, step_of
 from orchestrator.definition.model import Flow, Handler, Json, Load, Rpc
 
 
-class Snapshot(Struct, frozen=True, kw_only=True):
+class Snapshot(Struct, frozen=True, gc=False, kw_only=True):
     """Values are the run's own: whoever hands them to a handler copies them."""
 
     flow: Flow

@@ -39,13 +39,13 @@ class Phase(StrEnum):
     """Execute (or, without one, the decision) is to be done when `due_at` comes."""
 
 
-class QueuedMessage(Struct, frozen=True, array_like=True):
+class QueuedMessage(Struct, frozen=True, gc=False, array_like=True):
     seq: int
     """Run-wide publish order."""
     value: Json
 
 
-class BranchRef(Struct, frozen=True, array_like=True):
+class BranchRef(Struct, frozen=True, gc=False, array_like=True):
     """One branch of a round, numbered from 0."""
 
     round: str
@@ -53,7 +53,7 @@ class BranchRef(Struct, frozen=True, array_like=True):
     branch: int
 
 
-class BranchReport(Struct, frozen=True, array_like=True):
+class BranchReport(Struct, frozen=True, gc=False, array_like=True):
     branch: int
     value: Json
 
@@ -75,7 +75,7 @@ class Round(Struct):
     """In order of arrival."""
 
 
-class Child(Struct, frozen=True, array_like=True):
+class Child(Struct, frozen=True, gc=False, array_like=True):
     """The run that a subflow condition waits for."""
 
     flow_id: str
@@ -86,7 +86,7 @@ class Child(Struct, frozen=True, array_like=True):
     error: dict[str, Json] | None = None
 
 
-class PendingCondition(Struct, frozen=True, array_like=True, omit_defaults=True):
+class PendingCondition(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
     """One condition of an accepted wait, its expressions evaluated."""
 
     id: str
@@ -110,7 +110,7 @@ class PendingCondition(Struct, frozen=True, array_like=True, omit_defaults=True)
     child: Child | None = None
 
 
-class ConditionResult(Struct, frozen=True, array_like=True, omit_defaults=True):
+class ConditionResult(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
     """What Execute learns of a condition (rules 79-81)."""
 
     is_satisfied: bool = False
@@ -120,7 +120,7 @@ class ConditionResult(Struct, frozen=True, array_like=True, omit_defaults=True):
     branch_count: int = 0
 
 
-class Wait(Struct, frozen=True, array_like=True):
+class Wait(Struct, frozen=True, gc=False, array_like=True):
     """An accepted wait, and its results once it is over."""
 
     order: int
@@ -130,7 +130,7 @@ class Wait(Struct, frozen=True, array_like=True):
     results: tuple[ConditionResult, ...] | None = None
 
 
-class RecoveredFailure(Struct, frozen=True):
+class RecoveredFailure(Struct, frozen=True, gc=False):
     """`failure` in expressions and `ctx.failure`."""
 
     type: str
@@ -141,7 +141,7 @@ class RecoveredFailure(Struct, frozen=True):
     """"NOT_STARTED" or "NOT_COMPLETED" (rule 155)."""
 
 
-class Heartbeat(Struct, frozen=True, array_like=True):
+class Heartbeat(Struct, frozen=True, gc=False, array_like=True):
     value: Json
     at: datetime
 
@@ -205,13 +205,13 @@ class Execution(Struct, frozen=True, kw_only=True, omit_defaults=True, rename=_S
     id = _ExecutionId()
 
 
-class Output(Struct, frozen=True):
+class Output(Struct, frozen=True, gc=False):
     step: str
     step_execution_id: str
     output: Json
 
 
-class RunError(Struct, frozen=True, omit_defaults=True):
+class RunError(Struct, frozen=True, gc=False, omit_defaults=True):
     """`type`: force_fail, step_failed, timeout, stopped, definition or internal."""
 
     type: str

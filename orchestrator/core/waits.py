@@ -35,7 +35,7 @@ from orchestrator.errors import InvalidValue
 _KIND_ORDER = {"timer": 0, "channel": 1, "join": 1, "subflow": 2}
 
 
-class PlannedWait(Struct, frozen=True):
+class PlannedWait(Struct, frozen=True, gc=False):
     combinator: str
     conditions: tuple[PendingCondition, ...]
     groups: tuple[tuple[int, ...], ...]
@@ -314,7 +314,7 @@ def next_timer(conditions: Iterable[PendingCondition]) -> datetime | None:
 # --- Does a wait hold? --------------------------------------------------------------------------------------
 
 
-class Win(Struct, frozen=True):
+class Win(Struct, frozen=True, gc=False):
     winners: tuple[int, ...]
     fired: tuple[int, ...]
     counts: dict[int, int]

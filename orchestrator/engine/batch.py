@@ -47,7 +47,7 @@ SyncedOf: TypeAlias = Callable[[Flow], frozenset[str]]
 """Names of the attributes that are projected to an attribute store."""
 
 
-class Applied(Struct, frozen=True):
+class Applied(Struct, frozen=True, gc=False):
     """One event that was applied."""
 
     entry: Entry
