@@ -93,10 +93,10 @@ class PostgresStore:
     def _commit(self, link: Link, transaction: PostgresTransaction) -> None:
         if transaction.is_ring_due:
             link.defer("notify", self.bell.channel, self.bell.token)
+        transaction.make_sure()
         if not transaction.has_begun:
             link.forget()
             return
-        transaction.make_sure()
         link.defer_text(_COMMIT)
         try:
             link.flush()

@@ -81,12 +81,15 @@ class _Ear:
         self._connection.close()
 
     def _hear(self) -> None:
+        """With libpq's own calls: every process hears every ring, its own ones too."""
+        server, mine = self._connection.pgconn, self._token.encode()
         with selectors.DefaultSelector() as selector:
             selector.register(self._connection.fileno(), selectors.EVENT_READ)
             selector.register(self._theirs, selectors.EVENT_READ)
             while not self._stopped.is_set():
-                rung = [each for each in self._connection.notifies(timeout=0) if each.payload != self._token]
-                if rung:
+                server.consume_input()
+                payloads = [notice.extra for notice in iter(server.notifies, None)]
+                if any(payload != mine for payload in payloads):
                     self._on_ring()
                 selector.select()
 

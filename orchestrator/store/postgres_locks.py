@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from orchestrator.core.pauses import NO_PAUSES, Pauses
+from orchestrator.core.state import Status
 from orchestrator.errors import StoreConflict
 from orchestrator.store.contract import Head, Version
 from orchestrator.store.postgres_link import Link, Rows
@@ -50,7 +51,7 @@ class PostgresLocks(PostgresUpkeep):
         """Of the transaction, once it is known."""
         self.proof: tuple[Any, ...] | None = None
         """A history row that is there if, and only if, it was committed."""
-        self.learned: dict[int, Version | None] = {}
+        self.learned: dict[int, Head | None] = {}
         """What is true of runs once it is committed (postgres_memory.py)."""
         self.has_changed_orders = False
         self._begin = begin
@@ -60,8 +61,10 @@ class PostgresLocks(PostgresUpkeep):
         self._pauses: Pauses | None = None
         self._queues: Queues | None = None
         self._locked: set[int] = set()
-        self._assumed: dict[int, Version] = {}
+        self._assumed: dict[int, Head] = {}
         """Runs that are taken for unchanged."""
+        self._doubtful: set[int] = set()
+        """Those of them about which something may be said although nothing of them is written."""
         self._heads: dict[int, Version] = {}
         self._known: dict[int, Head] = {}
         self._latest: dict[str, Head | None] = {}
@@ -88,12 +91,13 @@ class PostgresLocks(PostgresUpkeep):
         return self.has_asked or self._link.waiting_count > 0
 
     def make_sure(self) -> None:
-        """Before the commit: nothing was asked, so what was taken for true is demanded together with it.
+        """Before the commit: where nothing was asked, what was taken for true is demanded together with it.
 
         Without a history row nobody could tell afterwards what became of a commit whose answer is lost: then
         the transaction's number is asked for before.
         """
-        if self.has_asked:
+        self._lock(self._doubtful & self._assumed.keys(), is_sure=True)
+        if self.has_asked or not self.has_begun:
             return
         if not self._trusts or self.proof is None:
             self._link.flush()
@@ -156,27 +160,25 @@ class PostgresLocks(PostgresUpkeep):
         reported: Iterable[int] = (),
         started: Iterable[str] = (),
     ) -> None:
-        asked, flow_ids, started = set(runs), set(flow_ids), set(started)
-        if asked or flow_ids or not self._assume(reported, started):
-            missing = [each for each in flow_ids | started if each not in self._latest]
-            self._lock(asked.union(reported), missing)
+        asked, flow_ids, started = set(runs).union(reported), set(flow_ids), set(started)
+        if not self._assume(asked, flow_ids, started):
+            self._lock(asked, [each for each in flow_ids | started if each not in self._latest])
+        else:
+            self._doubtful = self._assumed.keys() - set(reported)
 
-    def _assume(self, runs: Iterable[int], started: set[str]) -> bool:
-        """That all of these are unchanged, and there are no such flow ids, if that is to be expected."""
-        if not self._trusts or self.has_asked:
+    def _assume(self, runs: set[int], flow_ids: set[str], started: set[str]) -> bool:
+        """That all of these are unchanged, and those are new, if that is to be expected."""
+        memory = self._memory
+        if not self._trusts or self.has_asked or (started and not memory.is_new(started)):
             return False
-        if started and not self._memory.is_new(started):
+        heads = [*map(memory.of, runs), *map(memory.latest, flow_ids)]
+        known = [head for head in heads if head is not None]
+        if len(known) < len(heads):
             return False
-        assumed: dict[int, Version] = {}
-        for run in runs:
-            version = self._memory.of(run)
-            if version is None:
-                return False
-            assumed[run] = version
-        self._latest |= dict.fromkeys(started)
-        self._assumed |= assumed
-        self._heads |= assumed
-        self.wanted |= assumed.keys()
+        self._latest |= dict.fromkeys(started) | {head.flow_id: head for head in known}
+        self._assumed |= {head.run: head for head in known}
+        self._heads |= {head.run: Version(head.version, is_latest=True) for head in known}
+        self.wanted |= self._assumed.keys()
         return True
 
     def find_run(self, run: int) -> Head | None:
@@ -237,7 +239,7 @@ class PostgresLocks(PostgresUpkeep):
             self._locked.add(head.run)
             self._known[head.run] = head
             self._heads[head.run] = version
-            self.learned[head.run] = version
+            self.learned[head.run] = head if is_latest and head.status == Status.RUNNING else None
             self._memory.compare(head)
             if is_latest:
                 self._latest[head.flow_id] = head
@@ -246,13 +248,14 @@ class PostgresLocks(PostgresUpkeep):
     def _verify(self) -> None:
         """What was taken for unchanged is locked now."""
         assumed, self._assumed = self._assumed, {}
-        for run, version in assumed.items():
-            if run not in self._known or self._heads.get(run) != version:
+        for run, head in assumed.items():
+            if self._known.get(run) != head or not self._heads[run].is_latest:
                 raise StoreConflict(f"run number {run} was changed by others meanwhile")
 
-    def _forget_heads(self) -> None:
-        """They are about to be written."""
-        self._assumed.clear()
+    def _forget_heads(self, written: Iterable[int]) -> None:
+        """Something is about to be written."""
+        for run in written:
+            self._assumed.pop(run, None)
         self._heads.clear()
         self._known.clear()
         self._latest.clear()

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Protocol
 
-from orchestrator.store.contract import Head, Version
+from orchestrator.store.contract import Head
 
 _CALM_FOR = 8
 """So often must nobody else have changed a run before it is trusted again."""
@@ -22,8 +22,8 @@ _CAPACITY = 10_000
 class Committed(Protocol):
     """A transaction of which this is true since it was committed."""
 
-    learned: dict[int, Version | None]
-    """Runs as it leaves them; None: somebody else may be at it next."""
+    learned: dict[int, Head | None]
+    """Runs as it leaves them; None: closed, or somebody else may be at it next."""
     has_changed_orders: bool
     registered: set[int]
     buried: set[int]
@@ -43,7 +43,9 @@ class Memory:
         self.knows_orders = False
         self.is_wary = False
         """The last transaction has failed: perhaps something of this is not true any more."""
-        self._versions: OrderedDict[int, Version] = OrderedDict()
+        self._heads: OrderedDict[int, Head] = OrderedDict()
+        """Of runs, each the latest of its flow id."""
+        self._latest: dict[str, int] = {}
         self._flow_ids: OrderedDict[str, None] = OrderedDict()
         """Some that there are."""
         self._asked_starts = 0
@@ -54,9 +56,13 @@ class Memory:
     def is_trusted(self) -> bool:
         return self.knows_orders and not self.is_wary and not self.lost
 
-    def of(self, run: int) -> Version | None:
+    def of(self, run: int) -> Head | None:
         """None: it has to be asked for."""
-        return None if run in self._shared else self._versions.get(run)
+        return None if run in self._shared else self._heads.get(run)
+
+    def latest(self, flow_id: str) -> Head | None:
+        run = self._latest.get(flow_id)
+        return None if run is None else self.of(run)
 
     def is_new(self, started: Iterable[str]) -> bool:
         """Are there no such flow ids, as far as this process knows, and is that to be relied upon?"""
@@ -73,7 +79,7 @@ class Memory:
 
     def compare(self, head: Head) -> None:
         """The run as it was found when it was locked."""
-        run, known = head.run, self._versions.get(head.run)
+        run, known = head.run, self._heads.get(head.run)
         if known is not None and known.version != head.version:
             self._shared[run] = _CALM_FOR
         elif run in self._shared:
@@ -89,10 +95,15 @@ class Memory:
             self.knows_orders = False
         self.workers |= transaction.registered
         self.lost |= transaction.buried & self.workers
-        versions = self._versions
-        for run, version in transaction.learned.items():
-            versions.pop(run, None)
-            if version is not None:
-                versions[run] = version
-        while len(versions) > _CAPACITY:
-            versions.popitem(last=False)
+        for run, head in transaction.learned.items():
+            self._forget(run)
+            if head is not None:
+                self._heads[run] = head
+                self._latest[head.flow_id] = run
+        while len(self._heads) > _CAPACITY:
+            self._forget(next(iter(self._heads)))
+
+    def _forget(self, run: int) -> None:
+        head = self._heads.pop(run, None)
+        if head is not None and self._latest.get(head.flow_id) == run:
+            del self._latest[head.flow_id]

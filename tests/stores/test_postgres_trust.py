@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.core import changes as c
 from orchestrator.core.state import Run
+from orchestrator.engine.conflicts import persistently
 from orchestrator.errors import StoreConflict
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
@@ -64,12 +65,12 @@ def report(store: Store, number: int, run: Run, *changes: c.Change) -> int:
 
 
 def change(store: Store, number: int) -> None:
-    """As somebody who asks first."""
-    run = Run(flow_id="a", run_id="id of a")
-    with store.writing() as transaction:
-        transaction.prepare([number], [])
-        run.version = transaction.versions([number])[number].version
-        commit(transaction, number, run, c.AttributeSet("n", None, run.version))
+    """Again, if it was changed by others meanwhile."""
+
+    def attempt() -> None:
+        report(store, number, Run(flow_id="a", run_id="id of a"))
+
+    persistently(attempt)
 
 
 def versions(store: Store, number: int) -> list[int]:
@@ -183,13 +184,42 @@ def other_pauses(store: Store) -> object:
         return reading.find_pauses()
 
 
-def test_who_asks_for_a_run_is_not_answered_from_memory(store: PostgresStore, other: Store) -> None:
-    """A reading RPC, for one, writes nothing that could fail."""
+@pytest.mark.parametrize("asked", [{"runs": True}, {"flow_ids": True}], ids=["by-number", "by-flow-id"])
+def test_what_is_said_about_a_run_is_true_although_nothing_of_it_is_written(
+    store: PostgresStore, other: Store, asked: dict[str, bool], messages: list[int]
+) -> None:
+    """A reading RPC, say, or a message that is refused: nothing is written that could fail."""
     number, _ = begin(store, "a")
+
+    def look() -> int:
+        with store.writing() as transaction:
+            transaction.prepare([number] * ("runs" in asked), ["a"] * ("flow_ids" in asked))
+            head = transaction.find_latest("a")
+            assert head is not None
+            return transaction.versions([head.run])[head.run].version
+
+    messages.clear()
+    assert look() == 1
+    assert len(messages) == 2, "locked, and let go"
     change(other, number)
+    with pytest.raises(StoreConflict):
+        look()
+    assert look() == 2
+
+
+def test_a_request_to_a_run_that_nobody_else_touches_is_one_message(
+    store: PostgresStore, messages: list[int]
+) -> None:
+    number, run = begin(store, "a")
+    messages.clear()
     with store.writing() as transaction:
-        transaction.prepare([number], [])
-        assert transaction.versions([number])[number].version == 2
+        transaction.prepare([], ["a"])
+        head = transaction.find_latest("a")
+        assert head is not None
+        assert transaction.versions([head.run])[number].is_latest
+        commit(transaction, number, run, c.AttributeSet("n", None, 1))
+    assert len(messages) == 1
+    assert versions(store, number) == [1, 2]
 
 
 def test_a_run_taken_for_unchanged_is_locked_as_soon_as_anything_is_asked(

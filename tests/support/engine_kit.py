@@ -167,6 +167,8 @@ class Kit:
             with self.engine.store.reading() as reading:
                 head = reading.find_run(entry.number)
                 stored = reading.load(head).run if head is not None else None
+            if stored is not None and stored.version > entry.run.version:
+                continue  # another worker was at it meanwhile
             if stored != entry.run:
                 self.differences.append(f"in memory {entry.run}\nin rows {stored}")
         self._note_commit(batch)
