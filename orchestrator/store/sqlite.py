@@ -52,6 +52,7 @@ class SqliteStore:
         self._last_run = 0
         self._pauses = NO_PAUSES
         self._queues = NO_QUEUES
+        self._alive: set[int] = set()
 
     # --- Transactions ---
 
@@ -81,6 +82,7 @@ class SqliteStore:
             self._last_run = self._writer.execute(STATEMENTS["last_run"]).fetchone()[0]
             self._pauses = read_pauses(self._writer)
             self._queues = read_queues(self._writer)
+            self._alive.clear()
         return SqliteTransaction(
             self._writer,
             self._lender,
@@ -88,6 +90,7 @@ class SqliteStore:
             last_run=self._last_run,
             pauses=self._pauses,
             queues=self._queues,
+            alive=self._alive,
         )
 
     @contextlib.contextmanager
@@ -151,14 +154,14 @@ class SqliteStore:
             raise StoreError(f"{self.path} was closed by this program")
 
 
-def upgrade(path: str) -> Upgrade:
-    """Bring the file to the schema of this release; made when it is not there."""
+def upgrade(path: str, *, is_forced: bool = False) -> Upgrade:
+    """Bring the file to the schema of this release; made when it is not there. Raises StoreError."""
     path = os.path.abspath(path)
     with _StoreErrors(path), contextlib.closing(connect(path)) as connection:
         turnstile = Turnstile(path)
         try:
             with turnstile:
-                return install(connection, path, upgrades=True)
+                return install(connection, path, upgrades=True, is_forced=is_forced)
         finally:
             turnstile.close()
 

@@ -61,6 +61,7 @@ class MemoryStore:
         self._last_run = 0
         self._pauses = NO_PAUSES
         self._queues = NO_QUEUES
+        self._alive: set[int] = set()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[SqliteTransaction]:
@@ -88,6 +89,7 @@ class MemoryStore:
             self._last_run = connection.execute(STATEMENTS["last_run"]).fetchone()[0]
             self._pauses = read_pauses(connection)
             self._queues = read_queues(connection)
+            self._alive.clear()
         return SqliteTransaction(
             connection,
             self._lender,
@@ -95,6 +97,7 @@ class MemoryStore:
             last_run=self._last_run,
             pauses=self._pauses,
             queues=self._queues,
+            alive=self._alive,
         )
 
     @contextlib.contextmanager

@@ -18,7 +18,7 @@ from orchestrator.store.sqlite_lending import Lender
 from orchestrator.store.sqlite_reading import read_pauses
 from orchestrator.store.sqlite_upkeep import SqliteUpkeep
 from orchestrator.store.times import from_micros, to_micros
-from orchestrator.store.writes import GUARDED, QUEUED, Writes
+from orchestrator.store.writes import GUARDED, QUEUED, WORKER_AT, Writes
 
 
 class SqliteTransaction(SqliteUpkeep):
@@ -33,8 +33,12 @@ class SqliteTransaction(SqliteUpkeep):
         last_run: int,
         pauses: Pauses,
         queues: Queues,
+        alive: set[int] | None = None,
     ) -> None:
+        """`alive`: workers that are known to be stored; nobody else has written since."""
         super().__init__(connection)
+        self._alive = set() if alive is None else alive
+        self._lost: set[int] = set()
         self._lender = lender
         self.epoch = self.definitions_epoch = epoch
         self.is_ring_due = False
@@ -69,11 +73,17 @@ class SqliteTransaction(SqliteUpkeep):
         self.bodies.seal(writes)
         execute = self._connection.executemany
         for name, rows in writes:
+            if self._lost and name in WORKER_AT:
+                rows = self._without_lost(rows, WORKER_AT[name])
             if name in QUEUED:
                 rows = self._in_turn(rows, QUEUED[name])
             cursor = execute(STATEMENTS[name], rows)
             if name in GUARDED and cursor.rowcount != len(rows):
                 raise StoreConflict("a run was changed by another process meanwhile")
+
+    def _without_lost(self, rows: list[tuple[Any, ...]], at: int) -> list[tuple[Any, ...]]:
+        """What was meant for a worker that others took for dead is nobody's."""
+        return [(*row[:at], None, *row[at + 1 :]) if row[at] in self._lost else row for row in rows]
 
     def _in_turn(self, rows: list[tuple[Any, ...]], at: int) -> list[tuple[Any, ...]]:
         next_turns: dict[int, int] = {}
@@ -95,6 +105,8 @@ class SqliteTransaction(SqliteUpkeep):
     def claim(
         self, worker: int, now: datetime, limit: int, excluded: Sequence[str], queue: int = 0
     ) -> list[Claimed]:
+        if worker in self._lost:
+            return []
         share = due_share(limit)
         rows = self._claim_due(worker, now, share, excluded, queue)
         is_more_due = len(rows) == share
@@ -116,6 +128,8 @@ class SqliteTransaction(SqliteUpkeep):
         return self._all("claim_due", worker, queue, to_micros(now), limit)
 
     def claim_timers(self, worker: int, now: datetime, limit: int) -> list[Claimed]:
+        if worker in self._lost:
+            return []
         rows = self._all("claim_timers", worker, 0, to_micros(now), limit)
         return [Claimed(run, execution_id, bool(is_lost)) for run, execution_id, is_lost in rows]
 
@@ -136,6 +150,8 @@ class SqliteTransaction(SqliteUpkeep):
         self._connection.executemany(STATEMENTS["release"], rows)
 
     def claim_projections(self, worker: int, limit: int) -> list[Projection]:
+        if not self.is_alive(worker):
+            return []
         return sorted(Projection(*row) for row in self._opened("claim_projections", worker, worker, limit))
 
     def delete_projections(self, seqs: Iterable[int]) -> None:
@@ -201,13 +217,18 @@ class SqliteTransaction(SqliteUpkeep):
         return cursor.rowcount == 1
 
     def bury_worker(self, worker: int) -> int:
+        self._alive.discard(worker)
         count = self._connection.execute(STATEMENTS["release_lost"], (worker,)).rowcount
         self._connection.execute(STATEMENTS["release_projections"], (worker,))
         self._connection.execute(STATEMENTS["delete_worker"], (worker,))
         return count
 
     def is_alive(self, worker: int) -> bool:
-        return True
+        if worker in self._alive:
+            return True
+        is_stored = any(row.worker == worker for row in self.workers())
+        (self._alive if is_stored else self._lost).add(worker)
+        return is_stored
 
     def ring(self) -> None:
         self.is_ring_due = True

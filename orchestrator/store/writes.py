@@ -74,6 +74,8 @@ class Writes(_Asked):
 _PLACES = {name: place for place, name in enumerate(Writes.__slots__)}
 GUARDED = ("update_run", "close_run")
 """Statements of which each must find its row."""
+WORKER_AT = {"insert_step": 6, "insert_queued_step": 6, "update_step": 3, "update_queued_step": 3}
+"""Statements whose rows have the worker that leases them at this place."""
 QUEUED = {"insert_queued_step": 8, "update_queued_step": 5}
 """Statements whose rows have a queue at this place and a rank after it.
 

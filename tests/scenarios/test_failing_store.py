@@ -13,7 +13,7 @@ from orchestrator.engine.worker import Worker
 from orchestrator.errors import StoreError
 from orchestrator.store.contract import Store, Transaction
 from tests.support import engine_handlers
-from tests.support.engine_kit import PATIENCE, Gate, Kit, flow_of
+from tests.support.engine_kit import PATIENCE, Gate, Kit, another_store, flow_of
 
 TIMED = flow_of(
     """
@@ -135,3 +135,23 @@ def test_a_worker_stops_though_the_database_fails(
     engine_handlers.gates["Work"].open()
     with kit.working() as successor:
         assert successor.run_until_closed("run-1")["status"] == "COMPLETED"
+
+
+@pytest.mark.rule(156)
+def test_a_worker_that_others_have_buried_leases_nothing_under_its_old_name(kit: Kit) -> None:
+    """Whoever comes after it would never find that."""
+    gate = engine_handlers.gates["Work"] = Gate()
+    with kit.working() as worker:
+        other = another_store(kit)
+        with other.writing() as transaction:
+            transaction.bury_worker(worker._dispatcher.worker)
+        other.close()
+        kit.client.start(GATED, "run-1")
+        gate.await_arrival()
+        with kit.engine.store.reading() as reading:
+            head = reading.find_latest("run-1")
+            assert head is not None
+            stored = {row.worker for row in reading.workers()}
+            assert set(reading.load(head).leases.values()) <= stored
+        gate.open(2)
+        assert worker.run_until_closed("run-1")["status"] == "COMPLETED"
