@@ -192,6 +192,8 @@ def short_process(path: str, _: int) -> Line:
 
 def long_run(path: str, step_count: int) -> Line:
     """W6: the last steps of one long run against its first ones; bytes a step."""
+    Engine(path).close()
+    empty = _size_of(path)
     engine = Engine(path)
     client = Client(engine)
     with Worker(engine):
@@ -201,9 +203,7 @@ def long_run(path: str, step_count: int) -> Line:
     engine.close()
     moments = [datetime.fromisoformat(row["at"]).timestamp() for row in history]
     spans = [later - earlier for earlier, later in pairwise(moments)]
-    empty = path + ("_empty" if is_postgres(path) else ".empty")
-    Engine(empty).close()
-    size = _size_of(path) - _size_of(empty)
+    size = _size_of(path) - empty
     return {
         "slowdown": round(percentile(spans[-40:], 0.5) / percentile(spans[5:45], 0.5), 2),
         "bytes_per_step": round(size / step_count, 1),
