@@ -401,11 +401,13 @@ DELETE FROM orchestrator.queues WHERE orchestrator.queues.queue = %s::BIGINT
 -- statement ready_queues(queues, now)
 SELECT listed.value
 FROM unnest(%s::BIGINT[]) AS listed(value)
-WHERE (EXISTS (SELECT *
+WHERE (SELECT 1
 FROM orchestrator.steps
-WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL)) OR (EXISTS (SELECT *
+WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL
+ LIMIT 1 OFFSET 0) IS NOT NULL OR (SELECT 1
 FROM orchestrator.steps
-WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT))
+WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT
+ LIMIT 1 OFFSET 0) IS NOT NULL
 
 -- statement spent_of_queues(queues)
 SELECT orchestrator.queues.queue, orchestrator.queues.spent_until
@@ -740,7 +742,7 @@ WHERE orchestrator.steps.run = %s::BIGINT ORDER BY rowid
 -- statement import_steps(run, execution_id, step, phase, attempt, due_at, worker, is_lost, body, queue, turn)
 INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body, queue, turn) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, %s::SMALLINT, %s, %s::INTEGER, %s::BIGINT)
 
--- statement claim(of_queue, now, due_limit, of_queue, limit, claimer)
+-- statement claim(of_queue, now, due_limit, of_queue, limit, claimer, limit)
 WITH due AS
 (SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
@@ -752,11 +754,13 @@ FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchest
 WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL ORDER BY orchestrator.steps.turn
  LIMIT %s::BIGINT - (SELECT count(*) AS count_1
 FROM due) FOR UPDATE OF steps, of_run SKIP LOCKED)
- UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM (SELECT due.execution_id AS execution_id, due.run AS run, due.flow_id AS flow_id, due.run_id AS run_id, due.flow AS flow, due.definition AS definition, due.request_id AS request_id, due.status AS status, due.version AS version, due.attempt AS attempt, due.started_at AS started_at, due.closed_at AS closed_at, due.is_latest AS is_latest
+ UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM (SELECT either.execution_id AS execution_id, either.run AS run, either.flow_id AS flow_id, either.run_id AS run_id, either.flow AS flow, either.definition AS definition, either.request_id AS request_id, either.status AS status, either.version AS version, either.attempt AS attempt, either.started_at AS started_at, either.closed_at AS closed_at, either.is_latest AS is_latest
+FROM (SELECT due.execution_id AS execution_id, due.run AS run, due.flow_id AS flow_id, due.run_id AS run_id, due.flow AS flow, due.definition AS definition, due.request_id AS request_id, due.status AS status, due.version AS version, due.attempt AS attempt, due.started_at AS started_at, due.closed_at AS closed_at, due.is_latest AS is_latest
 FROM due UNION ALL SELECT in_turn.execution_id AS execution_id, in_turn.run AS run, in_turn.flow_id AS flow_id, in_turn.run_id AS run_id, in_turn.flow AS flow, in_turn.definition AS definition, in_turn.request_id AS request_id, in_turn.status AS status, in_turn.version AS version, in_turn.attempt AS attempt, in_turn.started_at AS started_at, in_turn.closed_at AS closed_at, in_turn.is_latest AS is_latest
-FROM in_turn) AS first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
+FROM in_turn) AS either
+ LIMIT %s::BIGINT) AS first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
 
--- statement claim_except(of_queue, now, definitions, due_limit, of_queue, definitions, limit, claimer)
+-- statement claim_except(of_queue, now, definitions, due_limit, of_queue, definitions, limit, claimer, limit)
 WITH due AS
 (SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
@@ -776,9 +780,11 @@ FROM orchestrator.runs, orchestrator.pauses
 WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.turn
  LIMIT %s::BIGINT - (SELECT count(*) AS count_1
 FROM due) FOR UPDATE OF steps, of_run SKIP LOCKED)
- UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM (SELECT due.execution_id AS execution_id, due.run AS run, due.flow_id AS flow_id, due.run_id AS run_id, due.flow AS flow, due.definition AS definition, due.request_id AS request_id, due.status AS status, due.version AS version, due.attempt AS attempt, due.started_at AS started_at, due.closed_at AS closed_at, due.is_latest AS is_latest
+ UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM (SELECT either.execution_id AS execution_id, either.run AS run, either.flow_id AS flow_id, either.run_id AS run_id, either.flow AS flow, either.definition AS definition, either.request_id AS request_id, either.status AS status, either.version AS version, either.attempt AS attempt, either.started_at AS started_at, either.closed_at AS closed_at, either.is_latest AS is_latest
+FROM (SELECT due.execution_id AS execution_id, due.run AS run, due.flow_id AS flow_id, due.run_id AS run_id, due.flow AS flow, due.definition AS definition, due.request_id AS request_id, due.status AS status, due.version AS version, due.attempt AS attempt, due.started_at AS started_at, due.closed_at AS closed_at, due.is_latest AS is_latest
 FROM due UNION ALL SELECT in_turn.execution_id AS execution_id, in_turn.run AS run, in_turn.flow_id AS flow_id, in_turn.run_id AS run_id, in_turn.flow AS flow, in_turn.definition AS definition, in_turn.request_id AS request_id, in_turn.status AS status, in_turn.version AS version, in_turn.attempt AS attempt, in_turn.started_at AS started_at, in_turn.closed_at AS closed_at, in_turn.is_latest AS is_latest
-FROM in_turn) AS first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
+FROM in_turn) AS either
+ LIMIT %s::BIGINT) AS first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
 
 -- statement orders()
 SELECT (SELECT string_agg(concat(orders.name, chr(31), orders.text, chr(31), orders.number), chr(30) ORDER BY orders.name, orders.text, orders.number) AS string_agg_1

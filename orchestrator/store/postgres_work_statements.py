@@ -56,7 +56,10 @@ def _claim(*conditions: ColumnElement[bool]) -> Executable:
     due = due.cte("due")
     left: Any = b("limit", type_=BIGINT) - select(func.count()).select_from(due).scalar_subquery()
     in_turn = _first(steps.c.turn, left, IS_IN_TURN, *conditions).cte("in_turn")
-    first = union_all(select(due), select(in_turn)).subquery("first")
+    either = union_all(select(due), select(in_turn)).subquery("either")
+    first = (
+        select(either).limit(b("limit", type_=BIGINT)).subquery("first")
+    )  # so few, the planner has to know
     return (
         update(steps)
         .where(steps.c.run == first.c.run, steps.c.execution_id == first.c.execution_id)

@@ -191,12 +191,12 @@ class PostgresTransaction(PostgresLocks):
         if excluded or self.pauses:
             left = list(excluded)
             questions: list[tuple[str, tuple[object, ...]]] = [
-                ("claim_except", (queue, at, left, limits[0], queue, left, limits[1], worker)),
+                ("claim_except", (queue, at, left, limits[0], queue, left, limits[1], worker, limits[1])),
                 ("next_due_at_except", (queue, left, queue, left)),
             ]
         else:
             questions = [
-                ("claim", (queue, at, limits[0], queue, limits[1], worker)),
+                ("claim", (queue, at, limits[0], queue, limits[1], worker, limits[1])),
                 ("next_due_at", (queue, queue)),
             ]
         rows, due = self._link.together(questions)

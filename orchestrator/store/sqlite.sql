@@ -419,11 +419,13 @@ DELETE FROM queues WHERE queues.queue = ?
 -- statement ready_queues(queues, now)
 SELECT anon_1.value
 FROM json_each(?) AS anon_1
-WHERE (EXISTS (SELECT *
+WHERE (SELECT 1
 FROM steps
-WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NOT NULL)) OR (EXISTS (SELECT *
+WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NOT NULL
+ LIMIT 1 OFFSET 0) IS NOT NULL OR (SELECT 1
 FROM steps
-WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ?))
+WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ?
+ LIMIT 1 OFFSET 0) IS NOT NULL
 
 -- statement spent_of_queues(queues)
 SELECT queues.queue, queues.spent_until

@@ -87,9 +87,14 @@ def next_due_at(*conditions: ColumnElement[bool]) -> Any:
 def ready_queues(queue: ColumnElement[Any]) -> Any:
     """`queue`: the column that lists them."""
     of_queue = steps.c.queue == queue
-    in_turn = exists().where(of_queue, IS_IN_TURN)
-    due = exists().where(of_queue, IS_LATER, steps.c.due_at <= b("now"))
-    return select(queue).where(or_(in_turn, due))
+    in_turn = _first_of(of_queue, IS_IN_TURN)
+    due = _first_of(of_queue, IS_LATER, steps.c.due_at <= b("now"))
+    return select(queue).where(or_(in_turn.is_not(None), due.is_not(None)))
+
+
+def _first_of(*conditions: ColumnElement[bool]) -> Any:
+    """Null when there is none. PostgreSQL would read all rows for an `exists` in an `or`."""
+    return select(ONE).where(*conditions).limit(ONE).offset(ZERO).scalar_subquery()
 
 
 def _oldest_due_at() -> Any:
