@@ -65,19 +65,22 @@ def open_attribute_store(url: str) -> AttributeStore:
     return AttributeTables(url)
 
 
-def upgrade_store(url: str) -> tuple[int, int]:
-    """Make the database one of this release; its schema version before (0: there was none) and after."""
+def upgrade_store(url: str, *, is_forced: bool = False) -> tuple[int, int]:
+    """Make the database one of this release; its schema version before (0: there was none) and after.
+
+    Refuses while workers are alive, unless `is_forced`. Raises StoreError.
+    """
     if is_postgres(url):
         _demand_driver()
         from orchestrator.store import postgres
 
-        return postgres.upgrade(read_url(url))
+        return postgres.upgrade(read_url(url), is_forced=is_forced)
     if is_memory(url):
         raise UsageError("a database in memory is always of this release")
     path = _path_of(url)
     from orchestrator.store import sqlite
 
-    return sqlite.upgrade(_in_directory(path))
+    return sqlite.upgrade(_in_directory(path), is_forced=is_forced)
 
 
 def _path_of(url: str) -> str:

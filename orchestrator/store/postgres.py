@@ -211,13 +211,13 @@ class PostgresStore:
             raise store_error(error, self.url) from error
 
 
-def upgrade(address: Address) -> tuple[int, int]:
+def upgrade(address: Address, *, is_forced: bool = False) -> tuple[int, int]:
     """Bring the tables to this release; made when they are not there. Schema version before and after."""
     dialect = Dialect(address.schema)
     try:
         link = connect(address, dialect)
         try:
-            return demand_release(link, dialect, address.shown, upgrades=True)
+            return demand_release(link, dialect, address.shown, upgrades=True, is_forced=is_forced)
         finally:
             link.close()
     except psycopg.Error as error:

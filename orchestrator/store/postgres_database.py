@@ -15,9 +15,17 @@ from orchestrator.store.times import to_micros
 
 
 def demand_release(
-    link: Link, dialect: Dialect, place: str, *, upgrades: bool = False, makes: bool = True
+    link: Link,
+    dialect: Dialect,
+    place: str,
+    *,
+    upgrades: bool = False,
+    is_forced: bool = False,
+    makes: bool = True,
 ) -> tuple[int, int]:
     """Make the tables where there are none; schema version before (0: there were none) and after.
+
+    `is_forced`: upgrade although workers seem to be alive.
 
     Raises StoreError for tables of another release, and NotFound where there are none and it `makes` none.
     """
@@ -37,7 +45,7 @@ def demand_release(
             f"stop its workers and run: orchestrator db upgrade --db '{place}'"
         )
     if 0 < version < SCHEMA_VERSION:
-        version = _upgrade(link, dialect)
+        version = _upgrade(link, dialect, place, is_forced=is_forced)
     return version, SCHEMA_VERSION
 
 
@@ -50,13 +58,15 @@ def _make(link: Link, dialect: Dialect) -> int:
         return version
 
 
-def _upgrade(link: Link, dialect: Dialect) -> int:
+def _upgrade(link: Link, dialect: Dialect, place: str, *, is_forced: bool) -> int:
     """All in one transaction. The version that was there: somebody else may have been first."""
     from orchestrator.store.migrations.running import revisions_on
 
     with revisions_on(link.connection, "postgresql+psycopg://") as revisions, _alone(link, dialect):
         before = _installed(link, dialect)
         link.execute(f"SET LOCAL search_path TO {dialect.quoted}")
+        if before < SCHEMA_VERSION and not is_forced:
+            revisions.demand_rest(place)
         for version in revisions.run(before, SCHEMA_VERSION):
             _note(link, version)
         return before

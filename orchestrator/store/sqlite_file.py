@@ -38,9 +38,16 @@ def connect(path: str) -> sqlite3.Connection:
 
 
 def install(
-    connection: sqlite3.Connection, path: str, *, upgrades: bool = False, makes: bool = True
+    connection: sqlite3.Connection,
+    path: str,
+    *,
+    upgrades: bool = False,
+    is_forced: bool = False,
+    makes: bool = True,
 ) -> Upgrade:
     """Check that the file is ours and of this release; make the tables in a new one, if it `makes` any.
+
+    `is_forced`: upgrade although workers seem to be alive.
 
     Raises StoreError, and NotFound where there are none.
     """
@@ -63,7 +70,7 @@ def install(
             path=path,
         )
     if 0 < version < SCHEMA_VERSION:
-        version = _upgrade(connection, path)
+        version = _upgrade(connection, path, is_forced=is_forced)
     return Upgrade(version, SCHEMA_VERSION)
 
 
@@ -91,12 +98,14 @@ def _make(connection: sqlite3.Connection, path: str) -> int:
         return version
 
 
-def _upgrade(connection: sqlite3.Connection, path: str) -> int:
+def _upgrade(connection: sqlite3.Connection, path: str, *, is_forced: bool) -> int:
     """All in one transaction. The version that was there: somebody else may have been first."""
     from orchestrator.store.migrations.running import revisions_on
 
     with revisions_on(connection, "sqlite://") as revisions, _writing(connection):
         before = _installed(connection, path)
+        if before < SCHEMA_VERSION and not is_forced:
+            revisions.demand_rest(path)
         for version in revisions.run(before, SCHEMA_VERSION):
             _note(connection, version)
         return before

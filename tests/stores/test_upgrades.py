@@ -6,7 +6,8 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,19 @@ def test_an_upgrade_that_is_killed_in_the_middle_has_not_been(
     open_store(made).close()
     later_schema.become(monkeypatch, tmp_path / "later", CHANGE)
     assert upgrade_store(made) == (SCHEMA_VERSION, LATER)
+
+
+def test_nothing_is_upgraded_under_living_workers(
+    made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(open_store(made)) as store, store.writing() as transaction:
+        now = datetime.now(UTC)
+        transaction.register_worker(now - timedelta(hours=1), "dead/boot", 1, "")
+        transaction.register_worker(now + timedelta(hours=1), "shop/boot", 77, "")
+    later_schema.become(monkeypatch, tmp_path / "later", CHANGE)
+    with pytest.raises(StoreError, match=r"still at it \(shop process 77\); stop them first"):
+        upgrade_store(made)
+    assert upgrade_store(made, is_forced=True) == (SCHEMA_VERSION, LATER)
 
 
 def test_who_upgrades_at_the_same_time_finds_it_done(

@@ -15,10 +15,14 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
 @app.command()
-def upgrade(db: Db = None, output: Output = Format.TEXT) -> None:
+def upgrade(
+    force: Annotated[bool, typer.Option("--force", help="Although workers seem to be alive.")] = False,
+    db: Db = None,
+    output: Output = Format.TEXT,
+) -> None:
     """Make the database one of this release; made when it is not there.
 
-    Stop the workers of the earlier release first. A database of a newer release is refused.
+    Refused while workers are alive: they are of the earlier release. A database of a newer one is refused.
     """
     from orchestrator.cli.output import emit
     from orchestrator.cli.settings import resolve_settings
@@ -26,7 +30,7 @@ def upgrade(db: Db = None, output: Output = Format.TEXT) -> None:
     from orchestrator.store.opening import upgrade_store, without_password
 
     named = resolve_settings(db).db
-    before, after = upgrade_store(named)
+    before, after = upgrade_store(named, is_forced=force)
     url = without_password(named)
     if before == after:
         note(f"{url} is at schema version {after}: there is nothing to do")

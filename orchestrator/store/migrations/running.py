@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import StaticPool
 
+from orchestrator.errors import StoreError
+from orchestrator.store.times import to_micros
+
+_LIVING = text("SELECT host, pid FROM workers WHERE alive_until > :now ORDER BY worker")
+"""Of every version."""
 PLACE = Path(__file__).parent
 """Revisions are in its `versions/`."""
 
@@ -25,6 +31,16 @@ PLACE = Path(__file__).parent
 class Revisions:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+
+    def demand_rest(self, place: str) -> None:
+        """Raises StoreError while workers, which are of an earlier release, are alive."""
+        living = self._connection.execute(_LIVING, {"now": to_micros(datetime.now(UTC))}).all()
+        if living:
+            shown = ", ".join(f"{host.partition('/')[0]} process {pid}" for host, pid in living)
+            raise StoreError(
+                f"{place}: workers are still at it ({shown}); stop them first. One that was killed counts for "
+                "up to 10 seconds; if it cannot be one: orchestrator db upgrade --force"
+            )
 
     def run(self, before: int, after: int) -> Iterator[int]:
         """In the driver's transaction, from one schema version to a later one; each version when reached."""
