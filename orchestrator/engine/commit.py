@@ -28,8 +28,8 @@ from orchestrator.engine.claiming import claim, is_misplaced
 from orchestrator.engine.conflicts import MAXIMUM_CONFLICTS, persistently
 from orchestrator.engine.faults import Faults
 from orchestrator.engine.foresight import foresee
+from orchestrator.engine.holding import check_leases, end_leases, give_up_left_attempts, open_leases
 from orchestrator.engine.inside import demand_outside, perform
-from orchestrator.engine.journal import note_leases_lost
 from orchestrator.engine.opening import existing, open_run, store_definition
 from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import (
@@ -244,32 +244,7 @@ class Committer:
             moved = self.runs.refresh(transaction, stale)
             for entry in {entry.number: entry for entry in stale}.values():
                 if entry.number in moved or not transaction.are_leases_kept:
-                    self._check_leases(transaction, entry)
-
-    def _check_leases(self, transaction: Transaction, entry: Entry) -> None:
-        """Somebody else has written: are the handlers that run here still ours?"""
-        if not entry.held:
-            return
-        leases = transaction.leases(entry.number, entry.held)
-        lost = [
-            execution_id
-            for execution_id, task in entry.held.items()
-            if leases.get(execution_id) != task.worker or task.run_attempt != entry.run.attempt
-        ]
-        note_leases_lost(entry, lost)
-        self._give_up(entry, lost)
-
-    def _give_up(self, entry: Entry, execution_ids: list[str]) -> None:
-        """What still runs of these is no longer ours: its result will change nothing."""
-        tasks = [entry.held.pop(execution_id) for execution_id in execution_ids]
-        for task in tasks:
-            task.is_cancelled = True
-        if tasks and self.workplace is not None:
-            self.workplace.forget(tasks)
-
-    def _give_up_left_attempts(self, entry: Entry) -> None:
-        attempt = entry.run.attempt
-        self._give_up(entry, [id for id, task in entry.held.items() if task.run_attempt != attempt])
+                    check_leases(transaction, self.workplace, entry)
 
     # --- Submissions ---
 
@@ -361,7 +336,7 @@ class Committer:
         if batch.queues and is_misplaced(transaction, batch, entry, claimed, queue):
             return False
         if entry.held and entry.number not in batch.entries:
-            self._give_up_left_attempts(entry)
+            give_up_left_attempts(self.workplace, entry)
         entry.waiting_count = max(0, entry.waiting_count - 1)
         is_attended = batch.attend(entry, claimed.execution_id)
         task = batch.placed.get((claimed.run, claimed.execution_id))
@@ -375,9 +350,9 @@ class Committer:
         workplace, cache = self.workplace, self.runs.cache
         for hash, epoch in batch.stored_definitions:
             self.runs.definitions.note_stored(hash, epoch)
-        self._end_leases(batch)
+        end_leases(cache, workplace, batch)
         if workplace is not None:
-            self._open_leases(workplace, batch)
+            open_leases(cache, workplace, batch)
             if batch.has_left_work or batch.next_due_at is not None:
                 workplace.note_work(has_more=batch.has_left_work or None, due_at=batch.next_due_at)
             if batch.queues.has_limits and (batch.ended or batch.has_freed_slot):
@@ -394,38 +369,6 @@ class Committer:
             if entry.run.status is not Status.RUNNING:
                 cache.drop(entry)
         cache.trim()
-
-    def _end_leases(self, batch: Batch) -> None:
-        ended: list[Task] = []
-        for task in batch.ended:
-            entry = self.runs.cache.peek(task.run)
-            if entry is not None and entry.held.get(task.execution_id) is task:
-                del entry.held[task.execution_id]
-                ended.append(task)
-        for entry in batch.entries.values():
-            if not entry.held:
-                continue
-            if entry.run.attempt > 1:
-                self._give_up_left_attempts(entry)
-            gone = entry.held.keys() - entry.run.executions.keys()
-            for execution_id in gone:
-                task = entry.held.pop(execution_id)
-                task.is_cancelled = True
-                ended.append(task)
-        if ended and self.workplace is not None:
-            self.workplace.forget(ended)
-
-    def _open_leases(self, workplace: Workplace, batch: Batch) -> None:
-        tasks = []
-        for (number, execution_id), task in batch.placed.items():
-            entry = self.runs.cache.peek(number)
-            execution = entry.run.executions.get(execution_id) if entry is not None else None
-            if entry is None or execution is None:
-                continue
-            entry.held[execution_id] = task
-            task.prepare(entry.flow, entry.run, execution, batch.now)
-            tasks.append(task)
-        workplace.accept(tasks)
 
     # --- When it fails ---
 
