@@ -315,9 +315,10 @@ INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, ev
 WITH first AS
 (SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
-WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT AND orchestrator.steps.phase = 'waiting' AND NOT (EXISTS (SELECT *
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT AND orchestrator.steps.phase = 'waiting' AND (SELECT 1
 FROM orchestrator.runs, orchestrator.pauses
-WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.due_at
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)
+ LIMIT 1 OFFSET 0) IS NULL ORDER BY orchestrator.steps.due_at
  LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED)
  UPDATE orchestrator.steps SET worker=%s::BIGINT FROM first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
 
@@ -335,26 +336,31 @@ WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NU
 SELECT min(either.due_at) AS min_1
 FROM (SELECT min(orchestrator.steps.due_at) AS due_at
 FROM orchestrator.steps
-WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND (SELECT 1
 FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
-WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step))
+ LIMIT 1 OFFSET 0) IS NULL AND (SELECT 1
 FROM orchestrator.runs, orchestrator.pauses
-WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) UNION ALL SELECT first.due_at AS due_at
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)
+ LIMIT 1 OFFSET 0) IS NULL UNION ALL SELECT first.due_at AS due_at
 FROM (SELECT orchestrator.steps.due_at AS due_at
 FROM orchestrator.steps
-WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL AND NOT (EXISTS (SELECT *
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL AND (SELECT 1
 FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
-WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step))
+ LIMIT 1 OFFSET 0) IS NULL AND (SELECT 1
 FROM orchestrator.runs, orchestrator.pauses
-WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.turn
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)
+ LIMIT 1 OFFSET 0) IS NULL ORDER BY orchestrator.steps.turn
  LIMIT 1 OFFSET 0) AS first) AS either
 
 -- statement next_timer_at(of_queue)
 SELECT min(orchestrator.steps.due_at) AS min_1
 FROM orchestrator.steps
-WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.phase = 'waiting' AND NOT (EXISTS (SELECT *
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.phase = 'waiting' AND (SELECT 1
 FROM orchestrator.runs, orchestrator.pauses
-WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)))
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)
+ LIMIT 1 OFFSET 0) IS NULL
 
 -- statement oldest_due_at()
 SELECT min(either.due_at) AS min_1
@@ -372,18 +378,21 @@ FROM orchestrator.queues) AS known) AS either
 -- statement busy(definitions, until)
 SELECT EXISTS (SELECT *
 FROM orchestrator.steps
-WHERE NOT (EXISTS (SELECT *
+WHERE (SELECT 1
 FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
-WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND orchestrator.steps.due_at IS NOT NULL AND (orchestrator.steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step))
+ LIMIT 1 OFFSET 0) IS NULL AND orchestrator.steps.due_at IS NOT NULL AND (orchestrator.steps.worker IS NOT NULL OR (SELECT 1
 FROM orchestrator.runs, orchestrator.pauses
-WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)
+ LIMIT 1 OFFSET 0) IS NULL AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
 
 -- statement busy_in_queue(of_queue, until)
 SELECT EXISTS (SELECT *
 FROM orchestrator.steps
-WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.due_at IS NOT NULL AND (orchestrator.steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.due_at IS NOT NULL AND (orchestrator.steps.worker IS NOT NULL OR (SELECT 1
 FROM orchestrator.runs, orchestrator.pauses
-WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)
+ LIMIT 1 OFFSET 0) IS NULL AND (orchestrator.steps.due_at <= %s::BIGINT OR orchestrator.steps.attempt > 1 AND orchestrator.steps.phase != 'waiting'))) AS anon_1
 
 -- statement all_queues()
 SELECT orchestrator.queues.queue, orchestrator.queues.name, orchestrator.queues.settings
@@ -403,10 +412,10 @@ SELECT listed.value
 FROM unnest(%s::BIGINT[]) AS listed(value)
 WHERE (SELECT 1
 FROM orchestrator.steps
-WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL
+WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL ORDER BY orchestrator.steps.turn
  LIMIT 1 OFFSET 0) IS NOT NULL OR (SELECT 1
 FROM orchestrator.steps
-WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT
+WHERE orchestrator.steps.queue = listed.value AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT ORDER BY orchestrator.steps.due_at
  LIMIT 1 OFFSET 0) IS NOT NULL
 
 -- statement spent_of_queues(queues)
@@ -764,20 +773,24 @@ FROM in_turn) AS either
 WITH due AS
 (SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
-WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT AND NOT (EXISTS (SELECT *
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NULL AND orchestrator.steps.due_at IS NOT NULL AND orchestrator.steps.due_at <= %s::BIGINT AND (SELECT 1
 FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
-WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step))
+ LIMIT 1 OFFSET 0) IS NULL AND (SELECT 1
 FROM orchestrator.runs, orchestrator.pauses
-WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.due_at
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)
+ LIMIT 1 OFFSET 0) IS NULL ORDER BY orchestrator.steps.due_at
  LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED),
 in_turn AS
 (SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
-WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL AND NOT (EXISTS (SELECT *
+WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL AND (SELECT 1
 FROM orchestrator.runs, unnest(%s::TEXT[]) AS excluded(value)
-WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step)))) AND NOT (EXISTS (SELECT *
+WHERE orchestrator.runs.run = orchestrator.steps.run AND (orchestrator.runs.definition = excluded.value OR excluded.value = (orchestrator.runs.definition || '/' || orchestrator.steps.step))
+ LIMIT 1 OFFSET 0) IS NULL AND (SELECT 1
 FROM orchestrator.runs, orchestrator.pauses
-WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step))) ORDER BY orchestrator.steps.turn
+WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)
+ LIMIT 1 OFFSET 0) IS NULL ORDER BY orchestrator.steps.turn
  LIMIT %s::BIGINT - (SELECT count(*) AS count_1
 FROM due) FOR UPDATE OF steps, of_run SKIP LOCKED)
  UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM (SELECT either.execution_id AS execution_id, either.run AS run, either.flow_id AS flow_id, either.run_id AS run_id, either.flow AS flow, either.definition AS definition, either.request_id AS request_id, either.status AS status, either.version AS version, either.attempt AS attempt, either.started_at AS started_at, either.closed_at AS closed_at, either.is_latest AS is_latest

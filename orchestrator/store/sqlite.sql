@@ -303,19 +303,22 @@ WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.
 -- statement claim_due_except(claimer, of_queue, now, definitions, limit)
 UPDATE steps SET worker=?, turn=NULL WHERE rowid IN (SELECT steps.rowid
 FROM steps
-WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ? AND NOT (EXISTS (SELECT *
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ? AND (SELECT 1
 FROM runs, json_each(?) AS anon_1
-WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step)))) AND NOT (EXISTS (SELECT *
+WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step))
+ LIMIT 1 OFFSET 0) IS NULL AND (SELECT 1
 FROM runs, pauses
-WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) ORDER BY steps.due_at
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)
+ LIMIT 1 OFFSET 0) IS NULL ORDER BY steps.due_at
  LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
 
 -- statement claim_timers(claimer, of_queue, now, limit)
 UPDATE steps SET worker=?, turn=NULL WHERE rowid IN (SELECT steps.rowid
 FROM steps
-WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ? AND steps.phase = 'waiting' AND NOT (EXISTS (SELECT *
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ? AND steps.phase = 'waiting' AND (SELECT 1
 FROM runs, pauses
-WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) ORDER BY steps.due_at
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)
+ LIMIT 1 OFFSET 0) IS NULL ORDER BY steps.due_at
  LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
 
 -- statement claim_in_turn(claimer, of_queue, limit)
@@ -327,11 +330,13 @@ WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL ORDER 
 -- statement claim_in_turn_except(claimer, of_queue, definitions, limit)
 UPDATE steps SET worker=?, turn=NULL WHERE rowid IN (SELECT steps.rowid
 FROM steps
-WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL AND NOT (EXISTS (SELECT *
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL AND (SELECT 1
 FROM runs, json_each(?) AS anon_1
-WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step)))) AND NOT (EXISTS (SELECT *
+WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step))
+ LIMIT 1 OFFSET 0) IS NULL AND (SELECT 1
 FROM runs, pauses
-WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) ORDER BY steps.turn
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)
+ LIMIT 1 OFFSET 0) IS NULL ORDER BY steps.turn
  LIMIT ? OFFSET 0) RETURNING run, execution_id, is_lost
 
 -- statement next_due_at(of_queue, of_queue)
@@ -348,26 +353,31 @@ WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL ORDER 
 SELECT min(either.due_at) AS min_1
 FROM (SELECT min(steps.due_at) AS due_at
 FROM steps
-WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND NOT (EXISTS (SELECT *
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND (SELECT 1
 FROM runs, json_each(?) AS anon_1
-WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step)))) AND NOT (EXISTS (SELECT *
+WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step))
+ LIMIT 1 OFFSET 0) IS NULL AND (SELECT 1
 FROM runs, pauses
-WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) UNION ALL SELECT first.due_at AS due_at
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)
+ LIMIT 1 OFFSET 0) IS NULL UNION ALL SELECT first.due_at AS due_at
 FROM (SELECT steps.due_at AS due_at
 FROM steps
-WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL AND NOT (EXISTS (SELECT *
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL AND (SELECT 1
 FROM runs, json_each(?) AS anon_1
-WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step)))) AND NOT (EXISTS (SELECT *
+WHERE runs.run = steps.run AND (runs.definition = anon_1.value OR anon_1.value = (runs.definition || '/' || steps.step))
+ LIMIT 1 OFFSET 0) IS NULL AND (SELECT 1
 FROM runs, pauses
-WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) ORDER BY steps.turn
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)
+ LIMIT 1 OFFSET 0) IS NULL ORDER BY steps.turn
  LIMIT 1 OFFSET 0) AS first) AS either
 
 -- statement next_timer_at(of_queue)
 SELECT min(steps.due_at) AS min_1
 FROM steps
-WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.phase = 'waiting' AND NOT (EXISTS (SELECT *
+WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.phase = 'waiting' AND (SELECT 1
 FROM runs, pauses
-WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)))
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)
+ LIMIT 1 OFFSET 0) IS NULL
 
 -- statement oldest_due_at()
 SELECT min(either.due_at) AS min_1
@@ -390,18 +400,21 @@ WHERE steps.queue = ? AND steps.worker IS NULL AND steps.turn IS NOT NULL
 -- statement busy(definitions, until)
 SELECT EXISTS (SELECT *
 FROM steps
-WHERE NOT (EXISTS (SELECT *
+WHERE (SELECT 1
 FROM runs, json_each(?) AS anon_2
-WHERE runs.run = steps.run AND (runs.definition = anon_2.value OR anon_2.value = (runs.definition || '/' || steps.step)))) AND steps.due_at IS NOT NULL AND (steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+WHERE runs.run = steps.run AND (runs.definition = anon_2.value OR anon_2.value = (runs.definition || '/' || steps.step))
+ LIMIT 1 OFFSET 0) IS NULL AND steps.due_at IS NOT NULL AND (steps.worker IS NOT NULL OR (SELECT 1
 FROM runs, pauses
-WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)
+ LIMIT 1 OFFSET 0) IS NULL AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
 
 -- statement busy_in_queue(of_queue, until)
 SELECT EXISTS (SELECT *
 FROM steps
-WHERE steps.queue = ? AND steps.due_at IS NOT NULL AND (steps.worker IS NOT NULL OR NOT (EXISTS (SELECT *
+WHERE steps.queue = ? AND steps.due_at IS NOT NULL AND (steps.worker IS NOT NULL OR (SELECT 1
 FROM runs, pauses
-WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step))) AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
+WHERE runs.run = steps.run AND pauses.flow = runs.flow AND (pauses.step = '' OR pauses.step = steps.step)
+ LIMIT 1 OFFSET 0) IS NULL AND (steps.due_at <= ? OR steps.attempt > 1 AND steps.phase != 'waiting'))) AS anon_1
 
 -- statement all_queues()
 SELECT queues.queue, queues.name, queues.settings
@@ -421,10 +434,10 @@ SELECT anon_1.value
 FROM json_each(?) AS anon_1
 WHERE (SELECT 1
 FROM steps
-WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NOT NULL
+WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NOT NULL ORDER BY steps.turn
  LIMIT 1 OFFSET 0) IS NOT NULL OR (SELECT 1
 FROM steps
-WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ?
+WHERE steps.queue = anon_1.value AND steps.worker IS NULL AND steps.turn IS NULL AND steps.due_at IS NOT NULL AND steps.due_at <= ? ORDER BY steps.due_at
  LIMIT 1 OFFSET 0) IS NOT NULL
 
 -- statement spent_of_queues(queues)

@@ -37,6 +37,18 @@ def in_json(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
     return column.in_(select(func.json_each(b(name)).table_valued("value").c.value))
 
 
+def _first_of(*conditions: ColumnElement[bool]) -> Any:
+    """Null when there is none. For `exists`, PostgreSQL may read all rows of both tables before the first."""
+    return (
+        select(ONE)
+        .where(*conditions)
+        .correlate_except(runs, pauses)
+        .limit(ONE)
+        .offset(ZERO)
+        .scalar_subquery()
+    )
+
+
 IS_LATER = and_(steps.c.worker.is_(None), steps.c.turn.is_(None), steps.c.due_at.is_not(None))
 """Work that becomes due, or has become due since it was written."""
 IS_IN_TURN = and_(steps.c.worker.is_(None), steps.c.turn.is_not(None))
@@ -86,15 +98,10 @@ def next_due_at(*conditions: ColumnElement[bool]) -> Any:
 
 def ready_queues(queue: ColumnElement[Any]) -> Any:
     """`queue`: the column that lists them."""
-    of_queue = steps.c.queue == queue
-    in_turn = _first_of(of_queue, IS_IN_TURN)
-    due = _first_of(of_queue, IS_LATER, steps.c.due_at <= b("now"))
+    first = select(ONE).where(steps.c.queue == queue).limit(ONE).offset(ZERO)
+    in_turn = first.where(IS_IN_TURN).order_by(steps.c.turn).scalar_subquery()
+    due = first.where(IS_LATER, steps.c.due_at <= b("now")).order_by(steps.c.due_at).scalar_subquery()
     return select(queue).where(or_(in_turn.is_not(None), due.is_not(None)))
-
-
-def _first_of(*conditions: ColumnElement[bool]) -> Any:
-    """Null when there is none. PostgreSQL would read all rows for an `exists` in an `or`."""
-    return select(ONE).where(*conditions).limit(ONE).offset(ZERO).scalar_subquery()
 
 
 def _oldest_due_at() -> Any:
@@ -115,14 +122,16 @@ def _oldest_due_at() -> Any:
 def is_excluded(excluded: ColumnElement[str]) -> ColumnElement[bool]:
     """`excluded`: the column that lists definitions and steps of them."""
     step = runs.c.definition.concat(literal_column("'/'")).concat(steps.c.step)
-    return exists().where(runs.c.run == steps.c.run, or_(excluded == runs.c.definition, excluded == step))
+    is_listed = or_(excluded == runs.c.definition, excluded == step)
+    found: ColumnElement[bool] = _first_of(runs.c.run == steps.c.run, is_listed).is_not(None)
+    return found
 
 
-IS_PAUSED = exists().where(
+IS_PAUSED: ColumnElement[bool] = _first_of(
     runs.c.run == steps.c.run,
     pauses.c.flow == runs.c.flow,
     or_(pauses.c.step == literal_column("''"), pauses.c.step == steps.c.step),
-)
+).is_not(None)
 _IS_EXCLUDED = is_excluded(func.json_each(b("definitions")).table_valued("value").c.value)
 
 
