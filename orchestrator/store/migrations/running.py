@@ -38,8 +38,8 @@ class Revisions:
         if living:
             shown = ", ".join(f"{host.partition('/')[0]} process {pid}" for host, pid in living)
             raise StoreError(
-                f"{place}: workers are still at it ({shown}); stop them first. One that was killed counts for "
-                "up to 10 seconds; if it cannot be one: orchestrator db upgrade --force"
+                f"{place}: workers are still at it ({shown}); stop them first. One that was killed counts "
+                "for up to 10 seconds; if it cannot be one: orchestrator db upgrade --force"
             )
 
     def run(self, before: int, after: int) -> Iterator[int]:
