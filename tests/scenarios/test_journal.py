@@ -67,8 +67,14 @@ def records(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
 def awaiting(event: str) -> Iterator[None]:
     """Until something of this kind, which the block brings about, has been told."""
     told = threading.Event()
+
+    def note(record: logging.LogRecord) -> bool:
+        if vars(record).get("event") == event:
+            told.set()
+        return False
+
     handler = logging.Handler()
-    handler.addFilter(lambda record: told.set() if vars(record).get("event") == event else None)
+    handler.addFilter(note)
     log = logging.getLogger("orchestrator.events")
     log.addHandler(handler)
     try:
