@@ -7,7 +7,6 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -39,10 +38,11 @@ from orchestrator.engine.awaiting import (
 )
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.calling import call_rpc
-from orchestrator.engine.describe import describe_commit, describe_head, describe_run
+from orchestrator.engine.describe import describe_commit, describe_run
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.inside import demand_outside
+from orchestrator.engine.listing import list_runs
 from orchestrator.engine.pausing import pause, resume
 from orchestrator.engine.projection import await_projection
 from orchestrator.engine.submission import Call, Receipt, Request, Start, Started, Travel
@@ -307,16 +307,7 @@ class Client:
 
         `where`: CEL, see `search.py`. Raises UsageError.
         """
-        if limit is not None and limit < 1:
-            raise UsageError(f"at least 1 run is asked for, not {limit}")
-        with self.engine.store.reading() as reading:
-            pauses = reading.find_pauses()
-            found = reading.heads()
-            if where is not None:
-                from orchestrator.engine.search import Search
-
-                found = Search(where, self.engine.definitions).find(reading)
-            return [describe_head(head, pauses) for head in islice(found, limit)]
+        return list_runs(self.engine, where, limit)
 
     def attributes(self, flow_id: str) -> dict[str, Json]:
         """Those that are set, maps with their entries. Raises NotFound."""
