@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
@@ -116,7 +117,7 @@ class Worker:
         self._dispatcher.on_given_up = self._membership.renew_now
         self._concurrency = concurrency
         self._changed = threading.Event()
-        self._stop_asked = threading.Event()
+        self._stop_asked = _StopSign()
         self.is_started = False
         self.is_draining = False
         self._on_progress = on_progress
@@ -206,7 +207,6 @@ class Worker:
     def ask_to_stop(self) -> None:
         """Make `run` return; safe in a signal handler."""
         self._stop_asked.set()
-        self._changed.set()
 
     def run_until_idle(self, horizon: timedelta | float = 0.0) -> None:
         """Until no run has anything ready, in flight, backing off, or due within `horizon`."""
@@ -390,6 +390,26 @@ class Worker:
         finally:
             for number, handler in previous.items():
                 signal.signal(number, handler)
+
+
+class _StopSign:
+    """Set by any thread, and by signal handlers: these may interrupt who holds a lock, so it has none."""
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._bell: SimpleQueue[None] = SimpleQueue()
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def set(self) -> None:
+        self._is_set = True
+        self._bell.put(None)
+
+    def wait(self) -> None:
+        """For one thread."""
+        while not self._is_set:
+            self._bell.get()
 
 
 def _prepare_process() -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from itertools import chain
+from itertools import chain, groupby
+from operator import itemgetter
 
 from orchestrator.core.state import Status
 from orchestrator.store.contract import Claimed, Head, Loan, Projection
@@ -140,13 +141,12 @@ class PostgresTransaction(PostgresLocks):
         self._link.defer(bulk, *columns)
 
     def _write_queued(self, bulk: str, rows: list[tuple[object, ...]], at: int) -> None:
-        by_queue: dict[object, list[tuple[object, ...]]] = {}
-        for row in rows:
-            by_queue.setdefault(row[at], []).append((*row[:at], *row[at + 1 :]))
-        if known := sorted(int(str(queue)) for queue in by_queue if queue):
+        """A statement for each queue in a row: a run's executions are stored in their order."""
+        if known := sorted({int(str(row[at])) for row in rows if row[at]}):
             self._link.defer("demand_queues", known, known)  # others may have deleted one
-        for queue, rows_of_it in by_queue.items():
-            self._link.defer(bulk, queue, queue, *(list(c) for c in zip(*rows_of_it, strict=True)))
+        for queue, rows_of_it in groupby(rows, itemgetter(at)):
+            columns = zip(*((*row[:at], *row[at + 1 :]) for row in rows_of_it), strict=True)
+            self._link.defer(bulk, queue, queue, *map(list, columns))
 
     def _without_lost(self, name: str, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
         """What was meant for a worker that others took for dead is nobody's."""

@@ -263,6 +263,7 @@ class RunRows:
             if not self.is_new:
                 writes.delete_steps.append((number,))
             return
+        in_turn = False  # from the first that is queued on, so that the rows of a run stay in their order
         for execution_id, is_stored in self._executions.items():
             execution = executions.get(execution_id)
             if execution is None:
@@ -282,7 +283,8 @@ class RunRows:
                     writes.update_step.append((*head, number, execution_id))
             else:
                 head = (number, execution_id, execution.step, execution.phase.value, *lease, body)
-                if is_queued:
+                in_turn = in_turn or is_queued
+                if in_turn:
                     writes.insert_queued_step.append((*head, queue, rank))
                 else:
                     writes.insert_step.append(head)
