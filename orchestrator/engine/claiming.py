@@ -16,7 +16,7 @@ TakeUp = Callable[[Transaction, Batch, Claimed, int], bool]
 
 
 def claim(transaction: Transaction, batch: Batch, workplace: Workplace, take_up: TakeUp) -> None:
-    limit = workplace.wanted()
+    limit = workplace.begin_claim()
     if limit <= 0:
         return
     if batch.queues:

@@ -108,8 +108,11 @@ class Dispatcher:
     def wanted(self) -> int:
         if not self._has_more or not self.is_open:
             return 0
-        self._asked_before_claim = self._asked_count
         return max(0, self._pace.room() - self._call_count)
+
+    def begin_claim(self) -> int:
+        self._asked_before_claim = self._asked_count
+        return self.wanted()
 
     def claimer(self) -> int:
         return self.worker
@@ -407,6 +410,7 @@ class Dispatcher:
             if self._is_kept_back:
                 self._is_kept_back = False
                 self.watch.breathe()
+            self._asked_count += 1
             self._has_more = True
             self._committer.is_paused = False
             self.on_due()

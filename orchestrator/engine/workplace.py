@@ -19,6 +19,10 @@ class Workplace(Protocol):
         """How many more tasks to claim now; 0 when there is nothing to claim or no room."""
         ...
 
+    def begin_claim(self) -> int:
+        """The same, of who claims them now: `note_work` tells what came of it."""
+        ...
+
     def claimer(self) -> int: ...
 
     def excluded(self, *, is_named: bool = False) -> list[str]:

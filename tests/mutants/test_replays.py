@@ -32,6 +32,7 @@ UNPLAYED: dict[str, dict[str, tuple[str, ...]]] = {
     "products/subscription.flow.yaml": {AT_ONCE: ("count cancel -1", "count update -1")},
 }
 """By flow and reason, parts of the names of mutants of which a counterexample may be no run."""
+CHANCES = 5
 
 
 @pytest.mark.parametrize("name", FLOWS)
@@ -45,7 +46,7 @@ def test_the_counterexamples_of_mutants_happen_as_told(name: str, tmp_path: Path
                 unplayed.add(mutant.name)
                 assert is_excused(name, mutant), f"{mutant.name}: {property}: {replay.reason}"
                 continue
-            assert play(Path(replay.path), home) == [], f"{mutant.name}: {property}"
+            assert play_until_it_happens(Path(replay.path), home) == [], f"{mutant.name}: {property}"
             played += 1
     assert played or not unplayed
 
@@ -62,12 +63,22 @@ def replays_of(mutant: Mutant, home: Path) -> Iterator[tuple[str, Replay]]:
         yield report.properties[index].name, replay
 
 
-def play(path: Path, home: Path) -> list[str]:
-    """What the engine does otherwise than the rehearsal says."""
+def play_until_it_happens(path: Path, home: Path) -> list[str]:
+    """What the engine does otherwise than the rehearsal says.
+
+    A counterexample is one order of handlers that run at the same time, which threads are free to end in
+    another (rule 18): it is given a few chances.
+    """
     file, problems = read_rehearsals(path)
     assert file is not None, problems
     (rehearsal,) = file.rehearsals
-    return EnginePlay(file, rehearsal, home / f"{path.name}.db", BoundFlows([home])).play()
+    differences: list[str] = []
+    for chance in range(CHANCES):
+        database = home / f"{path.name}.{chance}.db"
+        differences = EnginePlay(file, rehearsal, database, BoundFlows([home])).play()
+        if not differences:
+            break
+    return differences
 
 
 def is_excused(name: str, mutant: Mutant) -> bool:

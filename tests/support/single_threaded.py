@@ -50,6 +50,9 @@ class SingleThreaded:
     def wanted(self) -> int:
         return 0
 
+    def begin_claim(self) -> int:
+        return 0
+
     def claimer(self) -> int:
         return self._worker
 
