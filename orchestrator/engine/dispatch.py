@@ -21,6 +21,7 @@ from orchestrator.core.state import Execution
 from orchestrator.definition.model import Json
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.commit import Committer
+from orchestrator.engine.demand import Demand
 from orchestrator.engine.elsewhere import NO_PROCESSES, Elsewhere, Processes, has_place_elsewhere
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
@@ -95,10 +96,7 @@ class Dispatcher:
         self._threads: list[threading.Thread] = []
         self._call_count = 0
         """Leased calls of plain functions, waiting or running."""
-        self._has_more = False
-        self._asked_count = 0
-        self._asked_before_claim = 0
-        """What comes while a claim is under way may be missed by it."""
+        self._demand = Demand()
         self._is_kept_back = False
         self._oldest_at = 0.0
         self._is_stopping = False
@@ -106,12 +104,12 @@ class Dispatcher:
     # --- Workplace ---
 
     def wanted(self) -> int:
-        if not self._has_more or not self.is_open:
+        if not self._demand.is_there or not self.is_open:
             return 0
         return max(0, self._pace.room() - self._call_count)
 
     def begin_claim(self) -> int:
-        self._asked_before_claim = self._asked_count
+        self._demand.begin_claim()
         return self.wanted()
 
     def claimer(self) -> int:
@@ -161,7 +159,7 @@ class Dispatcher:
 
     def note_work(self, *, has_more: bool | None, due_at: datetime | None) -> None:
         if has_more is not None:
-            self._has_more = has_more or self._asked_count != self._asked_before_claim
+            self._demand.note(has_more)
         if due_at is not None:
             self.watch.need_by(due_at)
 
@@ -187,8 +185,7 @@ class Dispatcher:
 
     def look_for_work(self) -> None:
         """Something may have come from elsewhere."""
-        self._asked_count += 1
-        self._has_more = True
+        self._demand.ask()
         if not self._wake_one():
             self.watch.need_now()
 
@@ -410,8 +407,7 @@ class Dispatcher:
             if self._is_kept_back:
                 self._is_kept_back = False
                 self.watch.breathe()
-            self._asked_count += 1
-            self._has_more = True
+            self._demand.ask()
             self._committer.is_paused = False
             self.on_due()
         soonest = self._hand_back_waiting(self._give_up_overdue(self._keep_heartbeats()))
