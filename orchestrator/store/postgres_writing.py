@@ -20,12 +20,11 @@ from orchestrator.store.postgres_memory import Memory
 from orchestrator.store.postgres_wire import Statement
 from orchestrator.store.shares import due_share
 from orchestrator.store.times import from_micros, to_micros
-from orchestrator.store.writes import GUARDED, QUEUED, Writes
+from orchestrator.store.writes import GUARDED, QUEUED, WORKER_AT, Writes
 
 _BULK_FROM = {"update_step": 16, "delete_step": 16, "insert_step": 6, "update_run": 8, "close_run": 8}
 _BULK_FROM_OTHERS = 4
 """Fewer rows are quicker one by one: measured, CPU of both sides (decision 25)."""
-_WORKER_AT = {"insert_step": 6, "insert_queued_step": 6, "update_step": 3, "update_queued_step": 3}
 _MERGED = {
     ("update_run", "delete_step", "insert_step", "insert_history"): "advance",
     ("close_run", "delete_steps", "insert_history"): "finish",
@@ -150,7 +149,7 @@ class PostgresTransaction(PostgresLocks):
 
     def _without_lost(self, name: str, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
         """What was meant for a worker that others took for dead is nobody's."""
-        at = _WORKER_AT.get(name)
+        at = WORKER_AT.get(name)
         if at is None or not self._lost_workers:
             return rows
         return [(*row[:at], None, *row[at + 1 :]) if row[at] in self._lost_workers else row for row in rows]
