@@ -68,6 +68,17 @@ IS_UNUSED = and_(
 )
 """Of a definition, seldom: all runs of its flow may have to be looked at, oldest first."""
 
+_CHANGED = {
+    "phase": b("phase"),
+    "attempt": b("attempt"),
+    "due_at": b("due_at"),
+    "worker": b("worker"),
+    "is_lost": ZERO,
+    "body": b("body"),
+}
+_NEW = {"run": b("run"), "execution_id": b("execution_id"), "step": b("step"), **_CHANGED}
+"""What is written of an execution."""
+
 STATEMENTS: dict[str, Executable] = {
     # One commit: the run first (its guard orders everything else), history last.
     "insert_run": insert(runs),
@@ -87,50 +98,24 @@ STATEMENTS: dict[str, Executable] = {
     "set_definition": update(runs).where(runs.c.run == b("of_run")).values(definition=b("definition")),
     "supersede_run": update(runs).where(runs.c.run == b("of_run")).values(is_latest=ZERO),
     "insert_step": insert(steps).values(
-        run=b("run"),
-        execution_id=b("execution_id"),
-        step=b("step"),
-        phase=b("phase"),
-        attempt=b("attempt"),
-        due_at=b("due_at"),
-        worker=b("worker"),
-        is_lost=ZERO,
-        body=b("body"),
+        **_NEW,
     ),
     "update_step": update(steps)
     .where(OF_EXECUTION)
     .values(
-        phase=b("phase"),
-        attempt=b("attempt"),
-        due_at=b("due_at"),
-        worker=b("worker"),
-        is_lost=ZERO,
-        body=b("body"),
+        **_CHANGED,
         queue=ZERO,
         turn=null(),
     ),
     "insert_queued_step": insert(steps).values(
-        run=b("run"),
-        execution_id=b("execution_id"),
-        step=b("step"),
-        phase=b("phase"),
-        attempt=b("attempt"),
-        due_at=b("due_at"),
-        worker=b("worker"),
-        is_lost=ZERO,
-        body=b("body"),
+        **_NEW,
         queue=b("queue"),
         turn=b("turn"),
     ),
     "update_queued_step": update(steps)
     .where(OF_EXECUTION)
     .values(
-        phase=b("phase"),
-        attempt=b("attempt"),
-        due_at=b("due_at"),
-        worker=b("worker"),
-        is_lost=ZERO,
-        body=b("body"),
+        **_CHANGED,
         queue=b("queue"),
         turn=b("turn"),
     ),
