@@ -87,27 +87,27 @@ class Context:
 
     @property
     def step(self) -> str:
-        return self._snapshot.step
+        return self._snapshot.execution.step
 
     @property
     def step_execution_id(self) -> str:
         """Such as `Charge-2`."""
-        return self._snapshot.execution_id
+        return self._snapshot.execution.id
 
     @property
     def from_step_execution_id(self) -> str:
         """The execution that this one comes from, `__start__`, or `__rpc/<name>` (rule 12)."""
-        return self._snapshot.origin
+        return self._snapshot.execution.origin
 
     @property
     def attempt(self) -> int:
         """From 1."""
-        return self._snapshot.attempt
+        return self._snapshot.execution.attempt
 
     @property
     def first_attempt_at(self) -> datetime | None:
         """When the first of several attempts began; the same in all later ones (rule 54)."""
-        return self._snapshot.first_attempt_at
+        return self._snapshot.execution.first_attempt_at
 
     @property
     def started_at(self) -> datetime | None:
@@ -141,19 +141,19 @@ class Context:
         if self._local is None:
             method = self._method
             self._local = Locals(
-                method.owner, self._snapshot.locals, self._stage(), is_writable=method.is_wait_for
+                method.owner, self._snapshot.execution.locals, self._stage(), is_writable=method.is_wait_for
             )
         return self._local
 
     @property
     def failure(self) -> RecoveredFailure | None:
         """What failed, in a recovery step and after a WaitFor failure that proceeds (rule 153)."""
-        return self._snapshot.failure
+        return self._snapshot.execution.failure
 
     @property
     def wait_for_failed(self) -> bool:
         """The wait failed for good and the step proceeds (rule 89)."""
-        return self._snapshot.has_wait_for_failed
+        return self._snapshot.execution.has_wait_for_failed
 
     @property
     def cancelled(self) -> bool:
@@ -163,13 +163,13 @@ class Context:
     @property
     def last_heartbeat(self) -> Any:
         """What the latest heartbeat of this method said, in this attempt's predecessors; null without one."""
-        heartbeat = self._snapshot.heartbeat
+        heartbeat = self._snapshot.execution.heartbeat
         return None if heartbeat is None else copy_json(heartbeat.value)
 
     @property
     def has_heartbeat(self) -> bool:
         """An earlier attempt has sent one: tells a null that was sent from none (rule 162)."""
-        return self._snapshot.heartbeat is not None
+        return self._snapshot.execution.heartbeat is not None
 
     @property
     def connection(self) -> Any:

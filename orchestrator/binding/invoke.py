@@ -39,6 +39,7 @@ class BoundHandler:
         "_hides_coroutine",
         "_takes_context",
         "is_async",
+        "is_elsewhere",
         "method",
         "runs_in_process",
     )
@@ -57,6 +58,8 @@ class BoundHandler:
         self.is_async = is_async
         self.runs_in_process = False
         """Called in a process of its own: whoever calls it sees to that."""
+        self.is_elsewhere = is_async and not method.handler.transactional
+        """Not called in a handler thread, but in a process or in the event loop."""
         self._function = function
         self._takes_context = takes_context
         self._hides_coroutine = hides_coroutine
@@ -67,6 +70,9 @@ class BoundHandler:
     @property
     def function(self) -> Callable[..., Any]:
         return self._function
+
+    def move_to_process(self) -> None:
+        self.runs_in_process = self.is_elsewhere = True
 
     @property
     def takes_context(self) -> bool:
@@ -93,7 +99,7 @@ class BoundHandler:
         if self._convert is None:
             return () if context is None else (context,)
         try:
-            converted = self._convert(snapshot.input)
+            converted = self._convert(snapshot.execution.input)
         except Exception as error:
             raise InvalidInput(f"the input of {self.method.owner} does not convert: {error}") from error
         return (converted,) if context is None else (context, converted)

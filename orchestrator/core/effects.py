@@ -14,7 +14,7 @@ from orchestrator.core.events import NO_EFFECTS, HandlerEffects, Message, Write
 from orchestrator.core.failing import expression_failed, invalid_result, undeclared_effect
 from orchestrator.core.frame import Frame
 from orchestrator.core.rounds import innermost
-from orchestrator.core.state import BranchReport, Execution
+from orchestrator.core.state import BranchReport, Execution, QueueKey
 from orchestrator.definition.model import Effect, Flow, Handler, Json, May, MayRange, Report, SetAttribute
 from orchestrator.errors import ChannelFull, InvalidValue
 
@@ -167,9 +167,10 @@ def _attribute_value(flow: Flow, effect: SetAttribute, value: Json) -> Json:
 
 def require_room(draft: Draft, planned: list[PlannedEffect]) -> None:
     """Refuse publishes beyond a channel's capacity before anything is done."""
-    if not planned:
-        return
-    counts = Counter((e.channel, e.key) for e in planned if isinstance(e, PlannedMessage))
+    counts: dict[QueueKey, int] = {}
+    for effect in planned:
+        if isinstance(effect, PlannedMessage):
+            counts[effect.channel, effect.key] = counts.get((effect.channel, effect.key), 0) + 1
     for (channel, key), number in counts.items():
         try:
             draft.require_room(channel, key, number)

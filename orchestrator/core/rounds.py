@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain, islice
 
 from orchestrator.core import changes as c
-from orchestrator.core.reach import Reach, reach_of
+from orchestrator.core.reach import reach_of
 from orchestrator.core.state import BranchRef, BranchReport, Execution, PendingCondition, Round, Run
 from orchestrator.definition.model import Flow
 
@@ -69,10 +69,6 @@ class DraftRounds:
         self.dirty: dict[str, None] = {}
         """Rounds changed since the waits were last looked at."""
 
-    @property
-    def _reach(self) -> Reach:
-        return reach_of(self._flow)
-
     def find(self, round: str) -> DraftRound:
         """For reading; a round that nothing has changed is not recorded."""
         return self._touched.get(round) or DraftRound(self._run.rounds[round])
@@ -95,23 +91,27 @@ class DraftRounds:
 
     def begin(self, execution: Execution) -> None:
         """A new execution is inside the rounds of its line and faces others."""
-        for round in _rounds(execution):
+        counted = self.counted(execution)
+        for place in execution.line:
+            touched = self._touch(place.round)
+            touched.members += 1
+            touched.counting += place.round in counted
+        for round in _faced(execution):
             self._touch(round).members += 1
-        for round in self.counted(execution):
-            self._touch(round).counting += 1
 
     def end(self, execution: Execution, reported: Iterable[str], started: Iterable[Execution]) -> None:
         """It ended: where it counted without reporting nor starting anything that counts, it is a miss."""
-        if not execution.line and not execution.faces:
-            return
         still_counted = set(reported)
         for successor in started:
             still_counted.update(self.counted(successor))
-        for round in self.counted(execution):
-            touched = self._touch(round)
-            touched.counting -= 1
-            touched.missed += round not in still_counted
-        for round in _rounds(execution):
+        counted = self.counted(execution)
+        for place in execution.line:
+            touched = self._touch(place.round)
+            touched.members -= 1
+            if place.round in counted:
+                touched.counting -= 1
+                touched.missed += place.round not in still_counted
+        for round in _faced(execution):
             self._touch(round).members -= 1
 
     def cancel(self, round: str, *, had_members: bool) -> None:
@@ -121,16 +121,23 @@ class DraftRounds:
         touched.counting = 0
         touched.missed += had_members
 
-    def counted(self, execution: Execution) -> Iterator[str]:
-        """The rounds to which the execution can still report."""
+    def counted(self, execution: Execution) -> list[str]:
+        """The rounds to which the execution can still report, innermost first."""
+        if not execution.line:
+            return []
+        reach, step = reach_of(self._flow), execution.step
+        counted: list[str] = []
         levels: dict[str, int] = {}
         for place in reversed(execution.line):
-            join = join_of(place.round)
-            levels[join] = levels.get(join, 0) + 1
-            if self.find(place.round).is_cancelled:
-                continue
-            if self._reach.counts(join, levels[join], execution.step):
-                yield place.round
+            round = place.round
+            join = join_of(round)
+            level = levels[join] = levels.get(join, 0) + 1
+            if reach.counts(join, level, step) and not self._is_cancelled(round):
+                counted.append(round)
+        return counted
+
+    def _is_cancelled(self, round: str) -> bool:
+        return (self._touched.get(round) or self._run.rounds[round]).is_cancelled
 
     def flush(self) -> None:
         for round, touched in self._touched.items():
@@ -162,5 +169,5 @@ def is_starved(condition: PendingCondition, round: DraftRound) -> bool:
     return condition.need == "all" and round.missed > 0
 
 
-def _rounds(execution: Execution) -> Iterator[str]:
-    return chain((place.round for place in execution.line), dict.fromkeys(execution.faces.values()))
+def _faced(execution: Execution) -> Iterable[str]:
+    return dict.fromkeys(execution.faces.values()) if execution.faces else ()

@@ -14,8 +14,25 @@ EnterExecute = Callable[[Draft, Execution], None]
 
 
 def settle_waits(draft: Draft, enter_execute: EnterExecute) -> None:
-    if draft.touched_waits or draft.dirty_queues or draft.rounds.dirty:
+    if draft.touched_waits or draft.dirty_queues or _has_awaited_round(draft):
         Settling(draft, enter_execute).run()
+
+
+def _has_awaited_round(draft: Draft) -> bool:
+    return any(
+        _may_end_wait(draft, round, execution)
+        for round in draft.rounds.dirty
+        for execution in draft.waiting_on((round, None))
+    )
+
+
+def _may_end_wait(draft: Draft, round: str, execution: Execution) -> bool:
+    """A changed round can end a wait only if it holds there now, or a timer has come meanwhile."""
+    if execution.due_at is not None and execution.due_at <= draft.at:
+        return True
+    found, wait = draft.rounds.find(round), execution.wait
+    assert wait is not None
+    return any(c.round == round and found.holds(c.need) for c in wait.conditions)
 
 
 class Settling:
@@ -57,7 +74,8 @@ class Settling:
         while self._draft.rounds.dirty:
             round, _ = self._draft.rounds.dirty.popitem()
             for execution in self._draft.waiting_on((round, None)):
-                self._add(execution, None)
+                if _may_end_wait(self._draft, round, execution):
+                    self._add(execution, None)
         while self._draft.dirty_queues:
             key, _ = self._draft.dirty_queues.popitem()
             self._touched_queues[key] = None

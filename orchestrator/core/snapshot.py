@@ -10,56 +10,52 @@ from orchestrator.core.draft import Draft
 from orchestrator.core.evaluation import map_key
 from orchestrator.core.frame import Frame, wait_results
 from orchestrator.core.rpcs import caller_of
-from orchestrator.core.state import Execution, Heartbeat, Phase, QueueKey, RecoveredFailure, Run
+from orchestrator.core.state import Execution, Phase, QueueKey, Run
 from orchestrator.core.tasks import method_options, step_of
 from orchestrator.definition.model import Flow, Handler, Json, Load, Rpc
 
 
-class Snapshot(Struct, frozen=True, gc=False, kw_only=True):
+class Snapshot(Struct, frozen=True, gc=False):
     """Values are the run's own: whoever hands them to a handler copies them."""
 
     flow: Flow
     flow_id: str
     run_id: str
     run_attempt: int
-    step: str
-    execution_id: str
-    phase: Phase
-    origin: str
-    attempt: int
-    first_attempt_at: datetime | None
-    input: Json
-    wait: dict[str, Json]
-    attributes: dict[str, Json]
-    """Plain attributes that are set."""
-    attribute_maps: dict[str, dict[str, Json]]
-    """Loaded maps, or loaded entries of them (null where there is none)."""
-    partly_loaded: frozenset[str]
-    """Maps of which only named entries are loaded."""
-    channel_sizes: dict[str, int]
-    map_channel_sizes: dict[str, dict[str, int]]
-    """Unread messages of each non-empty instance of a channel map."""
-    messages: dict[QueueKey, list[Json]]
-    """Unread messages of loaded channels; a channel map loaded as a whole also has the key None, empty."""
-    locals: dict[str, Json]
-    heartbeat: Heartbeat | None
-    """The last one of this method, in whichever attempt."""
-    failure: RecoveredFailure | None
-    has_wait_for_failed: bool
+    execution: Execution
     started_at: datetime | None
     now: datetime
+    wait: dict[str, Json] = {}
+    attributes: dict[str, Json] = {}
+    """Plain attributes that are set."""
+    attribute_maps: dict[str, dict[str, Json]] = {}
+    """Loaded maps, or loaded entries of them (null where there is none)."""
+    partly_loaded: frozenset[str] = frozenset()
+    """Maps of which only named entries are loaded."""
+    channel_sizes: dict[str, int] = {}
+    map_channel_sizes: dict[str, dict[str, int]] = {}
+    """Unread messages of each non-empty instance of a channel map."""
+    messages: dict[QueueKey, list[Json]] = {}
+    """Unread messages of loaded channels; a channel map loaded as a whole also has the key None, empty."""
 
 
 def take_snapshot(
-    flow: Flow, run: Run, execution: Execution, now: datetime, options: Handler | None = None
+    flow: Flow,
+    run: Run,
+    execution: Execution,
+    now: datetime,
+    options: Handler | None = None,
+    *,
+    has_viewer: bool = True,
 ) -> Snapshot:
     """Costs in proportion to the plain attributes, the channels and what `loads` asks for.
 
-    `options`: of its method, if they are known.
+    `options`: of its method, if they are known. `has_viewer` False: the handler takes no context.
     """
     loads = (options or method_options(flow, execution)).loads
-    wait = {} if execution.wait is None and execution.phase is not Phase.EXECUTE else _wait(flow, execution)
-    return _take(flow, run, execution, loads, wait, now)
+    if not has_viewer and not loads:
+        return Snapshot(flow, run.flow_id, run.run_id, run.attempt, execution, run.started_at, now)
+    return _take(flow, run, execution, loads, _wait(flow, execution), now)
 
 
 def take_rpc_snapshot(flow: Flow, run: Run, rpc: Rpc, input: Json, now: datetime) -> Snapshot:
@@ -82,30 +78,20 @@ def _take(
         sizes, map_sizes = _channel_sizes(draft)
         messages = _load_messages(draft, execution, loads)
     return Snapshot(
-        flow=flow,
-        flow_id=run.flow_id,
-        run_id=run.run_id,
-        run_attempt=run.attempt,
-        step=execution.step,
-        execution_id=execution.id,
-        phase=execution.phase,
-        origin=execution.origin,
-        attempt=execution.attempt,
-        first_attempt_at=execution.first_attempt_at,
-        input=execution.input,
+        flow,
+        run.flow_id,
+        run.run_id,
+        run.attempt,
+        execution,
+        run.started_at,
+        now,
         wait=wait,
-        attributes=dict(run.attributes) if run.attributes else {},
+        attributes=dict(run.attributes),
         attribute_maps=maps,
         partly_loaded=partly,
         channel_sizes=sizes,
         map_channel_sizes=map_sizes,
         messages=messages,
-        locals=execution.locals,
-        heartbeat=execution.heartbeat,
-        failure=execution.failure,
-        has_wait_for_failed=execution.has_wait_for_failed,
-        started_at=run.started_at,
-        now=now,
     )
 
 

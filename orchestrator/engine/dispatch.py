@@ -22,13 +22,13 @@ from orchestrator.definition.model import Json
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.commit import Committer
 from orchestrator.engine.demand import Demand
-from orchestrator.engine.elsewhere import NO_PROCESSES, Elsewhere, Processes, has_place_elsewhere
+from orchestrator.engine.elsewhere import NO_PROCESSES, Elsewhere, Processes
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
 from orchestrator.engine.pulse import Pulse
 from orchestrator.engine.shares import Shares, Turns
 from orchestrator.engine.submission import Beat, Performance, Report, Return
-from orchestrator.engine.task import Task, failed, succeeded
+from orchestrator.engine.task import Task, failed, succeeded, task_of_call
 from orchestrator.engine.watch import Watch
 from orchestrator.store.queues import Queues
 
@@ -134,13 +134,13 @@ class Dispatcher:
         bound = self._handlers.of(entry.flow, execution)
         if bound is None:
             return None
-        if has_place_elsewhere(bound):
+        if bound.is_elsewhere:
             is_full = not self._elsewhere.has_room(bound, placed_count)
         else:
             is_full = self._call_count + placed_count >= self._pace.room()
         if is_full:
             return None
-        return Task(entry.number, execution, bound, self.worker)
+        return task_of_call(entry.number, execution, bound, self.worker)
 
     def accept(self, tasks: list[Task]) -> None:
         elsewhere = [task for task in tasks if task.is_elsewhere]

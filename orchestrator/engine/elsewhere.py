@@ -15,7 +15,6 @@ from orchestrator.binding.invoke import BoundHandler, Returned
 from orchestrator.clock import Clock
 from orchestrator.core.events import Failure
 from orchestrator.definition.model import Flow, Json
-from orchestrator.engine.pace import MAXIMUM_ROOM
 from orchestrator.engine.task import Task, timed_out
 from orchestrator.engine.watch import Watch
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.engine.processes.pool import Pool
     from orchestrator.engine.processes.wire import Hello
 
+_MAXIMUM_COROUTINES = 200
 _CANCEL_GRACE = 5.0
 """Seconds for a handler in a process to notice that nobody wants its result."""
 
@@ -89,7 +89,7 @@ class Elsewhere:
             load = self._pool.load if self._pool is not None else 0
             has_room = load + placed_count < self._processes.size
         else:
-            has_room = self.coroutine_count + placed_count < MAXIMUM_ROOM
+            has_room = self.coroutine_count + placed_count < _MAXIMUM_COROUTINES
         self._has_left = self._has_left or not has_room
         return has_room
 
@@ -98,7 +98,7 @@ class Elsewhere:
         left: list[str] = []
         if in_process and self._pool is not None and self._pool.load >= self._processes.size:
             left += in_process
-        if in_loop and self.coroutine_count >= MAXIMUM_ROOM:
+        if in_loop and self.coroutine_count >= _MAXIMUM_COROUTINES:
             left += in_loop
         self._has_left = self._has_left or bool(left)
         return left
@@ -268,7 +268,3 @@ class Elsewhere:
     def _note_call(self, task: Task) -> None:
         if self.on_call is not None and task.handed_out_at is not None:
             self.on_call(task, (self._clock.now() - task.handed_out_at).total_seconds())
-
-
-def has_place_elsewhere(bound: BoundHandler) -> bool:
-    return bound.runs_in_process or (bound.is_async and not bound.method.handler.transactional)

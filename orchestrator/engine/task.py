@@ -6,6 +6,7 @@ import logging
 import threading
 from datetime import datetime
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from orchestrator.binding.invoke import BoundHandler, Returned
@@ -28,65 +29,39 @@ from orchestrator.engine.pulse import Pulse
 log = logging.getLogger("orchestrator.engine")
 
 
-class Task:
+class Task(Struct, eq=False):
     """`end` decides who reports: the handler that finished or the timeout that gave it up, never both."""
 
-    __slots__ = (
-        "_end",
-        "attempt",
-        "bound",
-        "execution_id",
-        "failure",
-        "flow",
-        "handed_out_at",
-        "heartbeat",
-        "is_cancelled",
-        "is_coroutine",
-        "is_elsewhere",
-        "is_in_process",
-        "is_lost",
-        "is_wait_for",
-        "pulse",
-        "run",
-        "run_attempt",
-        "snapshot",
-        "step",
-        "timeout",
-        "worker",
-    )
+    run: int
+    step: str
+    execution_id: str
+    attempt: int
+    is_wait_for: bool
+    bound: BoundHandler
+    worker: int
+    is_lost: bool = False
+    is_cancelled: bool = False
+    flow: str = ""
+    run_attempt: int = 1
+    """A time travel makes the tasks of earlier attempts void."""
+    timeout: float = 0.0
+    """Seconds."""
+    heartbeat: float | None = None
+    """Seconds without a sign of life after which the attempt fails."""
+    pulse: Pulse | None = None
+    snapshot: Snapshot | None = None
+    failure: Failure | None = None
+    """Why the handler cannot be called at all."""
+    handed_out_at: datetime | None = None
+    _end: threading.Lock = field(default_factory=threading.Lock)
 
-    def __init__(
-        self, run: int, execution: Execution, bound: BoundHandler, worker: int, *, is_lost: bool = False
-    ) -> None:
-        self.run = run
-        self.flow = ""
-        self.step = execution.step
-        self.execution_id = execution.id
-        self.attempt = execution.attempt
-        self.is_wait_for = execution.phase is Phase.WAIT_FOR
-        self.bound = bound
-        self.worker = worker
-        self.is_lost = is_lost
-        self.is_cancelled = False
-        self.run_attempt = 1
-        """A time travel makes the tasks of earlier attempts void."""
-        self.is_in_process = bound.runs_in_process
-        self.is_coroutine = (
-            bound.is_async and not bound.method.handler.transactional and not self.is_in_process
-        )
-        """Runs in the event loop."""
-        self.is_elsewhere = self.is_coroutine or self.is_in_process
-        """Not in a handler thread."""
-        self.timeout = 0.0
-        """Seconds."""
-        self.heartbeat: float | None = None
-        """Seconds without a sign of life after which the attempt fails."""
-        self.pulse: Pulse | None = None
-        self.snapshot: Snapshot | None = None
-        self.failure: Failure | None = None
-        """Why the handler cannot be called at all."""
-        self.handed_out_at: datetime | None = None
-        self._end = threading.Lock()
+    @property
+    def is_elsewhere(self) -> bool:
+        return self.bound.is_elsewhere
+
+    @property
+    def is_in_process(self) -> bool:
+        return self.bound.runs_in_process
 
     def prepare(self, flow: Flow, run: Run, execution: Execution, now: datetime) -> None:
         """Take what the handler will see; an expression that fails there fails the attempt."""
@@ -98,7 +73,8 @@ class Task:
         if options.heartbeat is not None:
             self.heartbeat = options.heartbeat.total_seconds()
         try:
-            self.snapshot = take_snapshot(flow, run, execution, now, options)
+            has_viewer = self.bound.takes_context
+            self.snapshot = take_snapshot(flow, run, execution, now, options, has_viewer=has_viewer)
         except MethodFails as fails:
             self.failure = fails.failure
         except Exception as error:
@@ -133,6 +109,12 @@ class Task:
 
     def has_been_cancelled(self) -> bool:
         return self.is_cancelled
+
+
+def task_of_call(number: int, execution: Execution, bound: BoundHandler, worker: int) -> Task:
+    """The call of a handler that `execution` of this run is to be given to; see `Task.prepare`."""
+    is_wait_for = execution.phase is Phase.WAIT_FOR
+    return Task(number, execution.step, execution.id, execution.attempt, is_wait_for, bound, worker)
 
 
 def succeeded(task: Task, returned: Returned, at: datetime) -> Event:

@@ -190,7 +190,7 @@ class Tracing:
         began_at = self._moments.pop((run.run_id, run.attempt, execution_id), None)
         self._moments.pop((run.run_id, run.attempt, f"{execution_id}/wait"), None)
         if began_at is None and (task := tasks.get((applied.entry.number, execution_id))) is not None:
-            first_at = task.snapshot.first_attempt_at if task.snapshot is not None else None
+            first_at = task.snapshot.execution.first_attempt_at if task.snapshot is not None else None
             began_at = first_at or task.handed_out_at
         span = self._begin(
             f"step {_step_of(execution_id)}",

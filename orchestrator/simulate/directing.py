@@ -251,14 +251,14 @@ class Director(Calls):
             end = CallEnd(timedelta(0), self._answer_rpc(snapshot))
             self._calls.append(Call(key, f"rpc:{key.name}", end))
             return end
-        part = self._cast.part_of(snapshot.execution_id, step_named(flow, snapshot.step).name)
+        part = self._cast.part_of(snapshot.execution.id, step_named(flow, snapshot.execution.step).name)
         beat = part.wait if key.kind is CallKind.WAIT_FOR else part.end
         if beat is None:
             end = CallEnd(min(NEVER, timedelta(hours=1)), Returned())
         else:
             left = STARTS_AT + self._moment(part.index_of(beat)) - self._environment.now
             end = CallEnd(max(left, timedelta(0)), self._outcome(flow, key, snapshot, part, beat))
-        self._calls.append(Call(key, snapshot.execution_id, end))
+        self._calls.append(Call(key, snapshot.execution.id, end))
         return end
 
     def _outcome(
@@ -266,14 +266,14 @@ class Director(Calls):
     ) -> Returned | Failure:
         if beat.kind in (BeatKind.FAILED, BeatKind.WAIT_FOR_FAILED):
             return FAILURE
-        step = step_named(flow, snapshot.step)
+        step = step_named(flow, snapshot.execution.step)
         if key.kind is CallKind.WAIT_FOR:
             assert step.wait_for is not None
             return draw_wait(flow, step.wait_for, beat, part, self._samples)
-        slot = Slot("call", snapshot.execution_id)
-        reason = f"no result with which {snapshot.execution_id} takes decision {beat.decision}"
+        slot = Slot("call", snapshot.execution.id)
+        reason = f"no result with which {snapshot.execution.id} takes decision {beat.decision}"
         returned = self._pick(
-            slot, self._fitting(step, snapshot, beat), reason, self._blame(snapshot.execution_id)
+            slot, self._fitting(step, snapshot, beat), reason, self._blame(snapshot.execution.id)
         )
         assert isinstance(returned, Returned)
         return returned
@@ -283,8 +283,8 @@ class Director(Calls):
         simulated = self._environment.find(FLOW_ID)
         choice = step.decisions[beat.decision - 1].choice if beat.decision and step.decisions else None
         sampled = self._samples.of(step.result.type, reads_of(step))
-        is_echo = step.result.type is not None and snapshot.input is not None
-        results = [*([snapshot.input] if is_echo else []), *sampled]
+        is_echo = step.result.type is not None and snapshot.execution.input is not None
+        results = [*([snapshot.execution.input] if is_echo else []), *sampled]
         count = 0
         for effects in draw_effects(self._told, step.execute, beat, self._samples):
             for result in results:
@@ -298,8 +298,8 @@ class Director(Calls):
     def _is_right(self, simulated: SimulatedRun, snapshot: Snapshot, beat: Beat, returned: Returned) -> bool:
         event = ExecuteSucceeded(
             at=self._environment.now,
-            execution_id=snapshot.execution_id,
-            attempt=snapshot.attempt,
+            execution_id=snapshot.execution.id,
+            attempt=snapshot.execution.attempt,
             result=returned.result,
             choice=returned.choice,
             effects=returned.effects,
@@ -308,12 +308,12 @@ class Director(Calls):
         ended = [
             change
             for change in changes
-            if isinstance(change, c.StepEnded) and change.execution_id == snapshot.execution_id
+            if isinstance(change, c.StepEnded) and change.execution_id == snapshot.execution.id
         ]
         return (
             bool(ended)
             and is_told_end(ended[0], beat)
-            and are_told_starts(changes, beat, snapshot.execution_id)
+            and are_told_starts(changes, beat, snapshot.execution.id)
         )
 
     def _answer_rpc(self, snapshot: Snapshot) -> Returned:
@@ -327,7 +327,7 @@ class Director(Calls):
             for effects in draw_effects(self._told, rpc.handler, beat, self._samples)
             for result in self._samples.of(rpc.result.type, reads_of(rpc))
             for returned in [Returned(result, choice, None, effects)]
-            if self._does(simulated, rpc, beat, snapshot.input, returned)
+            if self._does(simulated, rpc, beat, snapshot.execution.input, returned)
         )
         slot = Slot("answer", f"{rpc.name}/{len(self._calls)}")
         found = self._pick(slot, fitting, f"no result with which RPC {rpc.name} does so", self._slots[::-1])

@@ -12,7 +12,7 @@ from orchestrator.binding.context import NO_SERVICES, Services
 from orchestrator.binding.invoke import BoundHandler, Returned
 from orchestrator.binding.method import Method, MethodKind
 from orchestrator.core.snapshot import Snapshot
-from orchestrator.core.state import Phase
+from orchestrator.core.state import Execution
 from orchestrator.definition.model import Attribute, Channel, Delivery, Flow, Handler, May, MayRange, Step
 from orchestrator.definition.types import ANY, Type, parse_type
 
@@ -46,33 +46,18 @@ ANYTHING = May(
 
 def snapshot(**changes: Any) -> Snapshot:
     """The first attempt of `Charge-2`, with whatever the test says otherwise."""
+    execution: dict[str, Any] = {"step": "Charge", "number": 2, "origin": "__start__"}
     fields: dict[str, Any] = {
         "flow": FLOW,
         "flow_id": "order-7",
         "run_id": "run-1",
         "run_attempt": 1,
-        "step": "Charge",
-        "execution_id": "Charge-2",
-        "phase": Phase.EXECUTE,
-        "origin": "__start__",
-        "attempt": 1,
-        "first_attempt_at": None,
-        "input": None,
-        "wait": {},
-        "attributes": {},
-        "attribute_maps": {},
-        "partly_loaded": frozenset(),
-        "channel_sizes": {},
-        "map_channel_sizes": {},
-        "messages": {},
-        "locals": {},
-        "heartbeat": None,
-        "failure": None,
-        "has_wait_for_failed": False,
         "started_at": START,
         "now": START,
     }
-    return Snapshot(**(fields | changes))
+    for name, value in changes.items():
+        (fields if name in Snapshot.__struct_fields__ else execution)[name] = value
+    return Snapshot(execution=Execution(**execution), **fields)
 
 
 def bound(

@@ -324,7 +324,9 @@ class ScriptedHandlers(Handlers):
 
 class ScriptedHandler:
     is_async = False
+    is_elsewhere = False
     runs_in_process = False
+    takes_context = True
 
     def __init__(
         self, handlers: ScriptedHandlers, flow: Flow, key: CallKey, options: Any, limit: timedelta

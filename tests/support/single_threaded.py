@@ -16,7 +16,7 @@ from orchestrator.engine.engine import Engine
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.shares import Shares
 from orchestrator.engine.submission import Report
-from orchestrator.engine.task import Task, succeeded
+from orchestrator.engine.task import Task, succeeded, task_of_call
 from orchestrator.store.queues import Queues
 
 
@@ -70,7 +70,7 @@ class SingleThreaded:
 
     def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:
         bound = self._handlers.of(entry.flow, execution)
-        return None if bound is None else Task(entry.number, execution, bound, self._worker)
+        return None if bound is None else task_of_call(entry.number, execution, bound, self._worker)
 
     def accept(self, tasks: list[Task]) -> None:
         self.tasks.extend(tasks)

@@ -52,7 +52,7 @@ class Choice:
                 if bound.method.kind is not MethodKind.RPC and self._takes(flow, bound):
                     if bound.method.handler.transactional:
                         problems.append(_refusal(bound))
-                    bound.runs_in_process = True
+                    bound.move_to_process()
         return problems
 
     def _takes(self, flow: Flow, bound: BoundHandler) -> bool:
