@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from orchestrator.verify.invariants import Invariant, executing, find_invariants
 from orchestrator.verify.places import Place
 from orchestrator.verify.search import Graph
 from orchestrator.verify.sources import Source
-from orchestrator.verify.state import Outcome, State
+from orchestrator.verify.state import Counts, Outcome, State
 
 Edge = tuple[int, Outcome, int]
 
@@ -56,8 +56,13 @@ class Analysis:
                 yield number, outcome, target
 
     @cached_property
+    def outcomes(self) -> Mapping[Outcome, None]:
+        """Each once, in the order found; there are far fewer than edges."""
+        return dict.fromkeys([outcome for edges in self.graph.edges for outcome, _ in edges])
+
+    @cached_property
     def invariants(self) -> tuple[Invariant, ...]:
-        return find_invariants(self.graph)
+        return find_invariants(self.graph, self.outcomes)
 
     def proof_of_bound(self, steps: Iterable[str], limit: int) -> Invariant | None:
         """Why at most `limit` executions of these steps are under way together, whatever the fan-out."""
@@ -126,12 +131,19 @@ class Analysis:
     def halted(self) -> list[int]:
         """Running states in which nothing of the flow itself can happen; clients apart, and its deadline."""
         found = []
-        for number, _ in self.running():
-            if number in self._unfollowed or not self._is_expanded(number):
-                continue
-            if all(is_from_outside(outcome) for outcome, _ in self.graph.edges[number]):
+        for number, edges in enumerate(self.graph.edges):
+            for outcome, _ in edges:
+                if not is_from_outside(outcome):
+                    break
+            else:
                 found.append(number)
-        return found
+        return [
+            number
+            for number in found
+            if self.graph.states[number].is_running
+            and number not in self._unfollowed
+            and self._is_expanded(number)
+        ]
 
     @cached_property
     def dead(self) -> list[int]:
@@ -175,24 +187,25 @@ class Analysis:
         steps = self.flow.steps.values()
         return frozenset(step.name for step in steps if step.wait_for is not None and step.execute is None)
 
-    def unread(self, state: State, channel: str) -> int:
-        queues = self.graph.transitions.queues
-        return sum(count for number, count in state.queues if queues[number][0] == channel)
+    def unread(self, queues: Counts, channel: str) -> int:
+        """Messages of the channel; of an outcome's queues, how many more there are."""
+        channels = self.graph.transitions.queues
+        return sum([count for number, count in queues if channels[number][0] == channel])
 
-    def held(self, state: State, section: Section) -> Held:
+    def held(self, marking: Counts, section: Section) -> Held:
         """Tokens that executions hold: what their wait took, and what they came with."""
         weights = self._held_by(section)
         least = most = 0
-        for number, count in state.marking:
+        for number, count in marking:
             of_one = weights[number]
             least += count * of_one.least
             most += count * of_one.most
         return Held(least, most)
 
-    def inside(self, state: State, section: Section) -> int:
+    def inside(self, marking: Counts, section: Section) -> int:
         """Tokens held for certain, and those that a step gives back as if it had come with one."""
         weights = self._held_by(section)
-        return sum(count * weights[number].returned for number, count in state.marking)
+        return sum([count * weights[number].returned for number, count in marking])
 
     def _held_by(self, section: Section) -> list[HeldByOne]:
         """By one execution, place by place."""
@@ -234,8 +247,14 @@ class Analysis:
 
     def leading_to(self, goals: Iterable[int], ways: list[list[int]] | None = None) -> set[int]:
         """States from which one of `goals` can be reached, by `ways` reversed: all, or `unaided`."""
-        reverse = self.reverse if ways is None else ways
         seen = set(goals)
+        if not seen:
+            return seen
+        if ways is None:
+            self._sweep(seen)
+            if len(seen) == len(self.graph.states):
+                return seen
+        reverse = self.reverse if ways is None else ways
         pending = deque(seen)
         while pending:
             for source in reverse[pending.popleft()]:
@@ -244,15 +263,28 @@ class Analysis:
                     pending.append(source)
         return seen
 
+    def _sweep(self, seen: set[int]) -> None:
+        """Most ways lead to states found later, so one look at each, the last first, finds most of them."""
+        edges = self.graph.edges
+        for number in range(len(edges) - 1, -1, -1):
+            for _, target in edges[number]:
+                if target in seen:
+                    seen.add(number)
+                    break
+
     @cached_property
     def closing(self) -> set[int]:
         """States from which the run can close, or only the outside has a say, or nobody looked further."""
-        ends = [number for number, state in enumerate(self.graph.states) if not state.is_running]
-        waiting = [number for number in self.halted if number not in set(self.dead)]
+        waiting = set(self.halted).difference(self.dead)
         unknown = [*self._unfollowed]
         if not self.graph.is_complete:
             unknown += range(self._first_unexpanded, len(self.graph.states))
-        return self.leading_to([*ends, *waiting, *unknown])
+        return self.leading_to([*self.closed, *waiting, *unknown])
+
+    @cached_property
+    def lost(self) -> list[int]:
+        """All others, in the order found."""
+        return sorted(set(range(len(self.graph.states))) - self.closing)
 
     def cycle_from(self, number: int) -> list[tuple[int, Outcome]]:
         """The shortest way from a state back to itself, [] if there is none."""
@@ -268,9 +300,15 @@ class Analysis:
                     pending.append(target)
         return []
 
-    @property
-    def completed(self) -> Iterator[tuple[int, State]]:
-        return ((n, s) for n, s in enumerate(self.graph.states) if s.status is Status.COMPLETED)
+    @cached_property
+    def closed(self) -> list[int]:
+        running = Status.RUNNING
+        return [number for number, state in enumerate(self.graph.states) if state.status is not running]
+
+    @cached_property
+    def completed(self) -> list[tuple[int, State]]:
+        states = self.graph.states
+        return [(n, states[n]) for n in self.closed if states[n].status is Status.COMPLETED]
 
 
 def _way(parents: dict[int, tuple[int, Outcome]], state: int, start: int) -> list[tuple[int, Outcome]]:

@@ -58,11 +58,11 @@ def waiting(step: str) -> str:
     return f"{step} waiting"
 
 
-def find_invariants(graph: Graph) -> tuple[Invariant, ...]:
-    """Minimal ones, of a complete search whose flow does not look at sizes."""
+def find_invariants(graph: Graph, outcomes: Iterable[Outcome]) -> tuple[Invariant, ...]:
+    """Minimal ones, of a complete search whose flow does not look at sizes; `outcomes`: all of it."""
     if not graph.is_complete or graph.pumped or graph.cut or not is_size_blind(graph.transitions.flow):
         return ()
-    vectors = _vectors(graph)
+    vectors = _vectors(graph, outcomes)
     if vectors is None:
         return ()
     names = sorted({name for vector in vectors for name in vector})
@@ -97,11 +97,10 @@ def _counts_something(node: Node) -> bool:
     return any(map(_counts_something, children(node)))
 
 
-def _vectors(graph: Graph) -> list[Vector] | None:
+def _vectors(graph: Graph, outcomes: Iterable[Outcome]) -> list[Vector] | None:
     """What each event changes, each victim of a cancel by itself, and how events grow; None: not evenly."""
     families: dict[Hashable, dict[_Key, Vector]] = {}
-    outcomes = {id(outcome): outcome for edges in graph.edges for outcome, _ in edges}
-    for outcome in outcomes.values():
+    for outcome in outcomes:
         for part, vector in enumerate(_parts(graph, outcome)):
             members = families.setdefault((_family(outcome), part), {})
             members[frozenset(vector.items())] = vector

@@ -45,9 +45,8 @@ def _mutual_exclusion(analysis: Analysis, steps: list[str], path: Path) -> Prope
 
 
 def _always_closes(analysis: Analysis, path: Path) -> PropertyReport:
-    ends = [number for number, state in enumerate(analysis.graph.states) if not state.is_running]
     pumped = [number for number, _ in analysis.graph.pumped]
-    can_close = analysis.leading_to([*ends, *pumped], analysis.unaided)
+    can_close = analysis.leading_to([*analysis.closed, *pumped], analysis.unaided)
     number = next((n for n, _ in analysis.running() if n not in can_close), None)
     if number is None or not analysis.graph.is_complete:
         return kept(

@@ -19,8 +19,7 @@ def check_forced_race(analysis: Analysis) -> Iterator[PropertyReport]:
     if not _forces(analysis):
         return
     for number, outcome, target in analysis.edges():
-        is_forced = outcome.status is Status.COMPLETED and outcome.kind is not EventKind.COMPLETED
-        if not is_forced:
+        if outcome.status is not Status.COMPLETED or outcome.kind is EventKind.COMPLETED:
             continue
         left = analysis.executing(analysis.graph.states[target])
         lost = sorted(step for step in left if analysis.flow.steps[step].execute is not None)

@@ -47,11 +47,12 @@ def check_early_join(analysis: Analysis) -> Iterator[PropertyReport]:
     if not counted:
         return
     for number, state in analysis.completed:
-        late = [name for name in counted if analysis.unread(state, name) and not _may_be_left(analysis, name)]
+        unread = {name: analysis.unread(state.queues, name) for name in counted}
+        late = [name for name, left in unread.items() if left and not _may_be_left(analysis, name)]
         if not late:
             continue
         trace = counterexample(analysis.graph, number)
-        left = analysis.unread(state, late[0])
+        left = unread[late[0]]
         yield violated(
             "early_join",
             "JON002",
@@ -71,7 +72,7 @@ def check_orphan_message(analysis: Analysis) -> Iterator[PropertyReport]:
         if _may_be_left(analysis, name):
             continue
         for number, state in analysis.completed:
-            left = analysis.unread(state, name) - tokens.get(name, 0)
+            left = analysis.unread(state.queues, name) - tokens.get(name, 0)
             if left > 0:
                 yield _orphans(
                     f"{left} message{'' if left == 1 else 's'} of `{name}`", channel.path, analysis, number
@@ -111,7 +112,7 @@ def check_unbounded_channel(analysis: Analysis) -> Iterator[PropertyReport]:
         grown = [
             name
             for name in analysis.flow.channels
-            if analysis.unread(state, name) > analysis.unread(ancestor, name)
+            if analysis.unread(state.queues, name) > analysis.unread(ancestor.queues, name)
         ]
         way = analysis.graph.path_to(number)
         length = len(analysis.graph.path_to(before))
@@ -162,7 +163,7 @@ def _short_join(
         for pending in place.wait.conditions:
             path = _declared_path(analysis, place, pending)
             if pending.channel in counted and pending.minimum > 1:
-                have = analysis.unread(state, pending.channel or "")
+                have = analysis.unread(state.queues, pending.channel or "")
                 if have < pending.minimum:
                     return place.step, have, pending.minimum, pending.channel or "", path
             if pending.channel in counted and pending.minimum == 1 and path == counted[pending.channel]:

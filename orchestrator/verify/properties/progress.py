@@ -60,8 +60,8 @@ def check_zombie(analysis: Analysis) -> Iterator[PropertyReport]:
 def check_livelock(analysis: Analysis) -> Iterator[PropertyReport]:
     """A run that goes on for ever and can no longer close."""
     doomed = analysis.leading_to(analysis.dead)
-    for number, _ in analysis.running():
-        if number in analysis.closing or number in doomed or analysis.is_open_ended:
+    for number in analysis.lost:
+        if number in doomed or analysis.is_open_ended:
             continue
         start, cycle = _lasso(analysis, number)
         found = counterexample(analysis.graph, start, cycle=cycle)
@@ -82,9 +82,9 @@ def check_livelock(analysis: Analysis) -> Iterator[PropertyReport]:
 def check_graceful(analysis: Analysis) -> Iterator[PropertyReport]:
     """Completion was asked for, and can no longer come."""
     doomed = set(analysis.dead)
-    for number, state in analysis.running():
-        is_lost = number in doomed or number not in analysis.closing
-        if not (state.is_completing and state.marking and is_lost):
+    for number in sorted(doomed.union(analysis.lost)):
+        state = analysis.graph.states[number]
+        if not (state.is_completing and state.marking):
             continue
         if number not in doomed and analysis.leading_to([*analysis.dead]) & {number}:
             continue
@@ -98,7 +98,7 @@ def check_graceful(analysis: Analysis) -> Iterator[PropertyReport]:
             help="cancel what waits before completing, or end it with a message or a timer",
         )
         return
-    if any(state.is_completing for _, state in analysis.running()):
+    if any(state.is_completing and state.is_running for state in analysis.graph.states):
         yield kept(analysis, "graceful_never_completes", "FAI009", "a completion that was asked for can come")
 
 
@@ -106,7 +106,7 @@ def check_dead_transition(analysis: Analysis) -> Iterator[PropertyReport]:
     """Decisions and alternatives that no run ever takes."""
     if not analysis.graph.is_complete or analysis.graph.pumped:
         return
-    taken = {(o.step, o.decision) for _, o, _ in analysis.edges() if o.decision and o.actor is not None}
+    taken = {(o.step, o.decision) for o in analysis.outcomes if o.decision and o.actor is not None}
     entered = {place.step for place in analysis.places}
     is_clean = True
     for step in analysis.flow.steps.values():
@@ -127,7 +127,7 @@ def check_dead_transition(analysis: Analysis) -> Iterator[PropertyReport]:
         is_reached = any(p.step == step.name and p.phase is Phase.WAITING for p in analysis.places)
         if not is_reached or step.wait_for is None:
             continue
-        won = {id for _, o, _ in analysis.edges() if o.step == step.name for id in o.conditions}
+        won = {id for o in analysis.outcomes if o.step == step.name for id in o.conditions}
         for condition in step.wait_for.conditions:
             if condition.id not in won and step.wait_for.handler is None:
                 is_clean = False

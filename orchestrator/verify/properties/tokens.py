@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orchestrator.definition.model import Path
+from orchestrator.definition.model import Delivery, Path
 from orchestrator.graph.section import Section
 from orchestrator.verify.analysis import Analysis, Held
 from orchestrator.verify.properties import Check
 from orchestrator.verify.properties.findings import kept, proved, violated
 from orchestrator.verify.report import PropertyReport
-from orchestrator.verify.state import Outcome, State
+from orchestrator.verify.state import Counts, Outcome, State
 from orchestrator.verify.tracing import counterexample
 
 
@@ -65,7 +65,7 @@ def check_exclusion(analysis: Analysis) -> Iterator[PropertyReport]:
                 yield kept(analysis, "mutual_exclusion", "VER006", message)
             continue
         trace = counterexample(analysis.graph, crowded, blamed=section.members)
-        held = analysis.inside(analysis.graph.states[crowded], section)
+        held = analysis.inside(analysis.graph.states[crowded].marking, section)
         yield violated(
             "mutual_exclusion",
             "VER006",
@@ -81,7 +81,7 @@ def check_exclusion(analysis: Analysis) -> Iterator[PropertyReport]:
 def check_cancelled_holder(analysis: Analysis) -> Iterator[PropertyReport]:
     """A cancel ends somebody who holds a token that nobody gives back."""
     for section in analysis.sections:
-        if not any(outcome.cancels for _, outcome, _ in analysis.edges()):
+        if not any(outcome.cancels for outcome in analysis.outcomes):
             return
         found = _find_lost_by_cancel(analysis, section)
         if found is None:
@@ -103,8 +103,16 @@ def check_cancelled_holder(analysis: Analysis) -> Iterator[PropertyReport]:
 
 
 def _find_crowd(analysis: Analysis, section: Section) -> int | None:
-    """The first state with more holders than tokens."""
-    return next((n for n, s in analysis.running() if analysis.inside(s, section) > section.capacity), None)
+    """The first state with more holders than tokens: there is one more than in the state before it."""
+    states = analysis.graph.states
+    entering = {outcome for outcome in analysis.outcomes if analysis.inside(outcome.places, section) > 0}
+    for number, parent in enumerate(analysis.graph.parents):
+        if parent is not None and parent[1] not in entering:
+            continue
+        state = states[number]
+        if state.is_running and analysis.inside(state.marking, section) > section.capacity:
+            return number
+    return None
 
 
 class _Imbalance(NamedTuple):
@@ -118,12 +126,12 @@ class _Imbalance(NamedTuple):
 
 def _find_imbalance(analysis: Analysis, section: Section) -> _Imbalance | None:
     """The first event, other than that of a step that seeds, which makes tokens more or fewer."""
-    seeding = {seed.step for seed in section.seeds}
-    totals = [_total(analysis, section, state) for state in analysis.graph.states]
-    for number, outcome, target in analysis.edges():
-        if outcome.step in seeding or not analysis.graph.states[target].is_running:
+    suspects = {outcome for outcome in analysis.outcomes if _may_unbalance(analysis, section, outcome)}
+    states = analysis.graph.states
+    for number, outcome, target in analysis.edges() if suspects else ():
+        if outcome not in suspects or not states[target].is_running:
             continue
-        before, after = totals[number], totals[target]
+        before, after = (_total_in(analysis, section, states[each]) for each in (number, target))
         if after.least > before.most:
             return _Imbalance(number, (outcome, target), before.most, after.least)
         if after.most < before.least:
@@ -131,23 +139,38 @@ def _find_imbalance(analysis: Analysis, section: Section) -> _Imbalance | None:
     return None
 
 
-def _total(analysis: Analysis, section: Section, state: State) -> Held:
+def _may_unbalance(analysis: Analysis, section: Section, outcome: Outcome) -> bool:
+    """Could there be more than at most before, or fewer than for certain?"""
+    if any(seed.step == outcome.step for seed in section.seeds):
+        return False
+    if analysis.flow.channels[section.channel].delivery is Delivery.TRANSIENT:
+        return True  # messages may be gone beside what the event does
+    change = _total(analysis, section, outcome.places, outcome.queues)
+    return change.least > 0 or change.most < 0
+
+
+def _total_in(analysis: Analysis, section: Section, state: State) -> Held:
+    return _total(analysis, section, state.marking, state.queues)
+
+
+def _total(analysis: Analysis, section: Section, marking: Counts, queues: Counts) -> Held:
     """Unread tokens and held ones."""
-    unread, held = analysis.unread(state, section.channel), analysis.held(state, section)
+    unread, held = analysis.unread(queues, section.channel), analysis.held(marking, section)
     return Held(unread + held.least, unread + held.most)
 
 
 def _find_lost_by_cancel(analysis: Analysis, section: Section) -> tuple[int, Outcome, int] | None:
+    hitting = {
+        outcome
+        for outcome in analysis.outcomes
+        if any(section.holders.get(place.step, 0) for place, _ in outcome.cancels)
+    }
     states = analysis.graph.states
-    for number, outcome, target in analysis.edges():
-        if not outcome.cancels or not states[target].is_running:
+    for number, outcome, target in analysis.edges() if hitting else ():
+        if outcome not in hitting or not states[target].is_running:
             continue
-        before = (
-            analysis.unread(states[number], section.channel) + analysis.held(states[number], section).least
-        )
-        after = analysis.unread(states[target], section.channel) + analysis.held(states[target], section).most
-        is_holder = any(section.holders.get(place.step, 0) for place, _ in outcome.cancels)
-        if is_holder and after < before:
+        before, after = (_total_in(analysis, section, states[each]) for each in (number, target))
+        if after.most < before.least:
             return number, outcome, target
     return None
 
