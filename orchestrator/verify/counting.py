@@ -9,39 +9,52 @@ from orchestrator.verify.state import Counts, Outcome, State
 
 
 def follow(state: State, outcome: Outcome) -> State:
-    """The state after; of a closed run only what its verdict needs is kept."""
-    if outcome.status is Status.RUNNING or outcome.status is Status.COMPLETED:
-        marking, queues = changed(state.marking, outcome.places), changed(state.queues, outcome.queues)
-    else:
-        marking, queues = (), ()
+    """The state after."""
     if outcome.status is not Status.RUNNING:
-        return State(marking, queues, (), (), (), False, False, outcome.status)
-    budget = state.budget
-    if outcome.source is not None:
-        budget = (*budget[: outcome.source], budget[outcome.source] - 1, *budget[outcome.source + 1 :])
+        return _closed(state, outcome)
+    marking, queues, data, rounds, budget, is_completing, has_timed_out, status = state
+    source = outcome.source
+    if source is not None:
+        budget = (*budget[:source], budget[source] - 1, *budget[source + 1 :])
     return State(
-        marking,
-        queues,
-        state.data if outcome.data is None else outcome.data,
-        state.rounds if outcome.rounds is None else outcome.rounds,
+        changed(marking, outcome.places) if outcome.places else marking,
+        changed(queues, outcome.queues) if outcome.queues else queues,
+        data if outcome.data is None else outcome.data,
+        rounds if outcome.rounds is None else outcome.rounds,
         budget,
-        state.is_completing or outcome.is_completing,
-        state.has_timed_out or outcome.times_out,
-        outcome.status,
+        is_completing or outcome.is_completing,
+        has_timed_out or outcome.times_out,
+        status,
     )
 
 
+def _closed(state: State, outcome: Outcome) -> State:
+    """Only what the verdict needs is kept."""
+    marking: Counts = ()
+    queues: Counts = ()
+    if outcome.status is Status.COMPLETED:
+        marking, queues = changed(state.marking, outcome.places), changed(state.queues, outcome.queues)
+    return State(marking, queues, (), (), (), False, False, outcome.status)
+
+
 def changed(counts: Counts, changes: Counts) -> Counts:
-    if not changes:
-        return counts
-    merged = dict(counts)
+    """Both are sorted, so they are merged."""
+    found: list[tuple[int, int]] = []
+    rest = iter(counts)
+    entry = next(rest, None)
     for number, change in changes:
-        left = merged.get(number, 0) + change
-        if left:
-            merged[number] = left
-        else:
-            merged.pop(number, None)
-    return tuple(sorted(merged.items()))
+        while entry is not None and entry[0] < number:
+            found.append(entry)
+            entry = next(rest, None)
+        if entry is not None and entry[0] == number:
+            change += entry[1]
+            entry = next(rest, None)
+        if change:
+            found.append((number, change))
+    if entry is not None:
+        found.append(entry)
+        found += rest
+    return tuple(found)
 
 
 def counts_of(counter: Counter[int]) -> Counts:

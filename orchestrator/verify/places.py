@@ -24,7 +24,7 @@ from orchestrator.core.state import (
 )
 from orchestrator.definition.model import Flow, Path
 from orchestrator.verify.relevance import Relevance
-from orchestrator.verify.unknown import Frozen, Unknown, freeze, thaw
+from orchestrator.verify.unknown import NOTHING, Frozen, Unknown, freeze, thaw
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -70,18 +70,18 @@ class Places:
         self._input_types = {name: step.input for name, step in flow.steps.items()}
 
     def freeze(self, execution: Execution) -> Place:
-        kept = self._relevance.locals
+        kept, faces = self._relevance.locals, execution.faces
         return Place(
             execution.step,
             execution.phase,
             None if execution.wait is None else _plain(execution.wait),
-            freeze(execution.input, self._relevance.inputs.get(execution.step, frozenset())),
-            tuple((n, freeze(v)) for n, v in sorted(execution.locals.items()) if n in kept),
+            freeze(execution.input, self._relevance.inputs.get(execution.step, NOTHING)),
+            tuple([(n, freeze(v)) for n, v in sorted(execution.locals.items()) if n in kept]) if kept else (),
             execution.has_wait_for_failed,
             execution.failure is not None,
             execution.options_path,
-            tuple(branch.round for branch in execution.line),
-            tuple(sorted(execution.faces.items())),
+            tuple([branch.round for branch in execution.line]),
+            tuple(sorted(faces.items())) if faces else (),
             execution.origin if self._keeps_origins else "",
         )
 
@@ -118,8 +118,9 @@ class Places:
     def _result(self, condition: PendingCondition, result: ConditionResult) -> ConditionResult:
         if result.messages and condition.channel is not None:
             type = self._flow.channels[condition.channel].type
+            is_never_null = not type.admits_null
             messages = tuple(
-                QueuedMessage(seq + 1, Unknown(type, is_never_null=not type.admits_null))
+                QueuedMessage(seq + 1, Unknown(type, is_never_null=is_never_null))
                 for seq, _ in enumerate(result.messages)
             )
             return replace(result, messages=messages)

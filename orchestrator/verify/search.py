@@ -32,6 +32,11 @@ class Graph:
     cut: set[int] = field(default_factory=set)
     """States with ways that nest rounds deeper than the bound, which were not followed."""
 
+    def add(self, state: State, parent: tuple[int, Outcome] | None) -> None:
+        self.states.append(state)
+        self.edges.append([])
+        self.parents.append(parent)
+
     def path_to(self, number: int) -> list[tuple[int, Outcome]]:
         """The shortest way: (state before, what happened)."""
         found: list[tuple[int, Outcome]] = []
@@ -54,36 +59,34 @@ def explore(
 ) -> Graph:
     """Breadth first until nothing is new or there are `max_states`; rounds nested to `depth` at most."""
     graph = Graph(transitions)
+    states = graph.states
     numbers: dict[State, int] = {}
-
-    def add(state: State, parent: tuple[int, Outcome] | None) -> int:
-        number = numbers.get(state)
-        if number is None:
-            number = numbers[state] = len(graph.states)
-            graph.states.append(state)
-            graph.edges.append([])
-            graph.parents.append(parent)
-        return number
-
     for state, guesses in transitions.initial():
-        graph.initial[add(state, None)] = guesses
+        number = numbers.setdefault(state, len(states))
+        if number == len(states):
+            graph.add(state, None)
+        graph.initial[number] = guesses
+    limit = transitions.largest + _CROWD
     position = 0
-    while position < len(graph.states):
-        if len(graph.states) >= max_states:
+    while position < len(states):
+        if len(states) >= max_states:
             graph.is_complete = False
             break
-        state = graph.states[position]
-        if state.status is Status.RUNNING and not _is_pumped(graph, position):
+        state = states[position]
+        if state.status is Status.RUNNING and not (_is_crowded(state, limit) and _is_pumped(graph, position)):
             edges = graph.edges[position]
             for outcome in transitions.outcomes(state):
                 if outcome.depth > depth:
                     graph.cut.add(position)
                     continue
                 for after in transitions.after(state, outcome):
-                    edges.append((outcome, add(after, (position, outcome))))
+                    number = numbers.setdefault(after, len(states))
+                    if number == len(states):
+                        graph.add(after, (position, outcome))
+                    edges.append((outcome, number))
         position += 1
         if progress is not None and position % 1000 == 0:
-            progress(len(graph.states))
+            progress(len(states))
     return graph
 
 
@@ -91,11 +94,19 @@ _CROWD = 8
 """From so many messages or executions of a kind on, growth is looked for."""
 
 
+def _is_crowded(state: State, limit: int) -> bool:
+    crowd = 0
+    for _, count in state.marking:
+        crowd += count
+    for _, count in state.queues:
+        if count > limit:
+            return True
+    return crowd > limit
+
+
 def _is_pumped(graph: Graph, number: int) -> bool:
     """Does the state repeat an ancestor, with more in it? Then it is not followed further."""
     state = graph.states[number]
-    if not _is_crowded(state, graph.transitions):
-        return False
     for before in _ancestors(graph, number):
         if _covers(state, graph.states[before]):
             graph.pumped.append((number, before))
@@ -111,14 +122,6 @@ def first_growth(graph: Graph, number: int) -> tuple[int, int]:
             if _covers(graph.states[later], graph.states[earlier]):
                 return earlier, later
     raise AssertionError(f"state {number} is not pumped")
-
-
-def _is_crowded(state: State, transitions: Transitions) -> bool:
-    limit = transitions.largest + _CROWD
-    crowd = 0
-    for _, count in state.marking:
-        crowd += count
-    return crowd > limit or any(count > limit for _, count in state.queues)
 
 
 def _ancestors(graph: Graph, number: int) -> Iterator[int]:

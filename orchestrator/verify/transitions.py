@@ -5,9 +5,8 @@ following it in another state is arithmetic.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from orchestrator.core.rounds import DraftRound
 from orchestrator.core.state import BranchReport, Phase, Round, Status, Wait
@@ -19,19 +18,13 @@ from orchestrator.verify.places import Place, Places
 from orchestrator.verify.probing import Prober
 from orchestrator.verify.relevance import Relevance
 from orchestrator.verify.report import EventKind, Guess
+from orchestrator.verify.sites import Site, bounds_of, within
 from orchestrator.verify.skeleton import ANY_KEY
 from orchestrator.verify.sources import Source, sources_of
 from orchestrator.verify.state import Counts, Outcome, State
 from orchestrator.verify.surroundings import Surroundings, key_of
 
 _CHILD_ENDS = (Status.COMPLETED, Status.FAILED)
-
-
-class _Awaited(NamedTuple):
-    """What the wait of a place takes from, and its conditions that are children under way."""
-
-    queues: frozenset[int]
-    children: tuple[int, ...]
 
 
 class Transitions:
@@ -48,7 +41,7 @@ class Transitions:
         self._prober = Prober(flow, relevance, places)
         self._decider = Decider(flow, self.sizes, relevance, self._prober)
         self._memory: dict[Hashable, tuple[Outcome, ...]] = {}
-        self._awaited_at: dict[int, _Awaited] = {}
+        self._sites: dict[int, Site] = {}
         """By place."""
         self._transient = frozenset(
             name for name, channel in flow.channels.items() if channel.delivery is Delivery.TRANSIENT
@@ -83,22 +76,22 @@ class Transitions:
             for reading, guesses in self._decider.begin()
         ]
 
-    def outcomes(self, state: State) -> Iterator[Outcome]:
+    def outcomes(self, state: State) -> list[Outcome]:
         """Everything that can happen next, the flow's own events first."""
+        found: list[Outcome] = []
         for number, _ in state.marking:
-            place = self.places[number]
-            if place.phase is Phase.WAITING:
-                awaited = self._awaited(number, place)
-                yield from self._satisfactions(state, number, place, awaited.queues)
-                if awaited.children:
-                    yield from self._child_ends(state, number, place, awaited.children)
-            else:
-                yield from self._calls(state, number, place)
+            site = self._sites.get(number) or self._site(number)
+            key = site.key(state)
+            known = site.known.get(key)
+            if known is None:
+                known = site.known[key] = tuple(site.find(state))
+            found += known
         if not state.marking and state.is_completing:
-            yield Outcome(EventKind.COMPLETED, None, (), (), (), status=Status.COMPLETED)
-        yield from self._from_outside(state)
+            found.append(Outcome(EventKind.COMPLETED, None, (), (), (), status=Status.COMPLETED))
+        found += self._from_outside(state)
+        return found
 
-    def after(self, state: State, outcome: Outcome) -> Iterator[State]:
+    def after(self, state: State, outcome: Outcome) -> Sequence[State]:
         """The state that the outcome leads to; transient messages that no wait can take are gone.
 
         Also where one can, it may come too early: a wait is accepted in a commit of its own, and may need a
@@ -108,13 +101,11 @@ class Transitions:
         if found.status is Status.COMPLETED and found.marking:
             found = found._replace(queues=self._given_back(found))
         if not self._transient or not found.is_running:
-            yield found
-            return
+            return (found,)
         offered = {number for number, _ in found.queues if self.queues[number][0] in self._transient}
         wanted = offered & self._taken(found, outcome)
-        yield _without(found, offered - wanted)
-        if wanted:
-            yield _without(found, offered)
+        left = _without(found, offered - wanted)
+        return (left, _without(found, offered)) if wanted else (left,)
 
     def _given_back(self, state: State) -> Counts:
         """Executions that a completion cuts short give back what their waits took (rule 109)."""
@@ -138,36 +129,29 @@ class Transitions:
                 found.update(map(self._prober.queue_number, keys))
         return found
 
+    def _site(self, number: int) -> Site:
+        place = self.places[number]
+        found = self._waiting(number, place) if place.phase is Phase.WAITING else self._calling(number, place)
+        self._sites[number] = found
+        return found
+
     # --- Waits ----------------------------------------------------------------------------------------------
 
-    def _satisfactions(
-        self, state: State, number: int, place: Place, queues: frozenset[int]
-    ) -> tuple[Outcome, ...]:
-        assert place.wait is not None
-        sizes = tuple([entry for entry in state.queues if entry[0] in queues])
-        key = ("satisfied", number, sizes, state.rounds if place.faces else ())
-        found = self._memory.get(key)
-        if found is None:
-            wins = self._wins(state, place.wait)
-            found = self._memory[key] = tuple(
-                each for win in wins for each in self._satisfy(state, place, win)
-            )
-        return found
+    def _waiting(self, number: int, place: Place) -> Site:
+        wait, has_faces = place.wait, bool(place.faces)
+        assert wait is not None
+        bounds = bounds_of(wait, self._prober.queue_number)
 
-    def _awaited(self, number: int, place: Place) -> _Awaited:
-        found = self._awaited_at.get(number)
-        if found is None:
-            assert place.wait is not None
-            conditions = place.wait.conditions
-            keys = [(each.channel, each.key) for each in conditions if each.channel is not None]
-            running = (
-                index
-                for index, each in enumerate(conditions)
-                if each.child is not None and each.child.status == Status.RUNNING
-            )
-            found = _Awaited(frozenset(map(self._prober.queue_number, keys)), tuple(running))
-            self._awaited_at[number] = found
-        return found
+        def key(state: State) -> Hashable:
+            sizes = within(bounds, state.queues)
+            return (sizes, state.rounds) if has_faces else sizes
+
+        def find(state: State) -> Iterator[Outcome]:
+            for win in self._wins(state, wait):
+                yield from self._satisfy(state, place, win)
+            yield from self._child_ends(state, number, place)
+
+        return Site(key, find)
 
     def _wins(self, state: State, wait: Wait) -> Iterator[Win]:
         """Any candidate that holds may be the first to; timers come at some time."""
@@ -210,40 +194,42 @@ class Transitions:
         paths = (declared.path for declared in wait_for.conditions if declared.id in ids)
         return next(paths, wait_for.path)
 
-    def _child_ends(
-        self, state: State, number: int, place: Place, children: tuple[int, ...]
-    ) -> Iterator[Outcome]:
+    def _child_ends(self, state: State, number: int, place: Place) -> Iterator[Outcome]:
         assert place.wait is not None
-        for index in children:
-            condition = place.wait.conditions[index]
+        for index, condition in enumerate(place.wait.conditions):
             child = condition.child
-            assert child is not None
+            if child is None or child.status != Status.RUNNING:
+                continue
             key = ("child", number, index, state.rounds if place.faces else ())
             if key not in self._memory:
-                path = self._condition_path(place, (condition.id,))
-                occasion = Occasion(state, EventKind.CHILD_CLOSED, path, place)
-                self._memory[key] = tuple(
-                    replace(
-                        outcome,
-                        guesses=(Guess(path, condition.id, status.value),),
-                        conditions=(condition.id,),
-                    )
-                    for status in _CHILD_ENDS
-                    for outcome in self._decider.outcomes(
-                        occasion, self._decider.end_child(index, child.flow_id, status)
-                    )
-                )
+                self._memory[key] = tuple(self._end_child(state, place, index, child.flow_id))
             yield from self._memory[key]
+
+    def _end_child(self, state: State, place: Place, index: int, flow_id: str) -> Iterator[Outcome]:
+        assert place.wait is not None
+        condition = place.wait.conditions[index]
+        path = self._condition_path(place, (condition.id,))
+        occasion = Occasion(state, EventKind.CHILD_CLOSED, path, place)
+        for status in _CHILD_ENDS:
+            guesses = (Guess(path, condition.id, status.value),)
+            for outcome in self._decider.outcomes(occasion, self._decider.end_child(index, flow_id, status)):
+                yield replace(outcome, guesses=guesses, conditions=(condition.id,))
 
     # --- Calls of methods, and decisions --------------------------------------------------------------------
 
-    def _calls(self, state: State, number: int, place: Place) -> tuple[Outcome, ...]:
-        others, queues = self._around(state, place.step, number)
-        key = (number, state.data, state.rounds, others, queues)
-        found = self._memory.get(key)
-        if found is None:
-            found = self._memory[key] = tuple(self._call(state, place, others, queues))
-        return found
+    def _calling(self, number: int, place: Place) -> Site:
+        victims = self._surroundings.victims[place.step]
+        is_alone = victims is not None and not victims and not self._surroundings.channels[place.step]
+
+        def key(state: State) -> Hashable:
+            if is_alone:
+                return (state.data, state.rounds)
+            return (state.data, state.rounds, self._around(state, place.step, number))
+
+        def find(state: State) -> Iterator[Outcome]:
+            return self._call(state, place, *self._around(state, place.step, number))
+
+        return Site(key, find)
 
     def _call(self, state: State, place: Place, others: Counts, queues: Counts) -> Iterator[Outcome]:
         step = self.flow.steps[place.step]

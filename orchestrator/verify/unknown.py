@@ -87,9 +87,9 @@ def is_unknown(value: Json) -> bool:
 
 def freeze(value: Json, paths: Paths = EVERYTHING) -> Frozen:
     """What is known of these parts of the value."""
-    value = known(value)
     if not paths:
         return _OPAQUE
+    value = known(value)
     if isinstance(value, Unknown):
         fields = value.fields
     elif isinstance(value, dict):
