@@ -1,18 +1,19 @@
 """The only writer of runs. Whoever has an event ready commits for all who have: leader and followers.
 
 One event is one history row and one atomic commit; many commits share a transaction. Nobody waits for a batch
-to fill: a batch is what came together while the previous one was being written.
+to fill: a batch is what came together while the previous one was being written, and while those whom that one
+has answered woke (gathering.py).
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 
 from orchestrator.binding.failures import failure_of
 from orchestrator.clock import Clock
@@ -28,6 +29,7 @@ from orchestrator.engine.claiming import claim, is_misplaced
 from orchestrator.engine.conflicts import MAXIMUM_CONFLICTS, persistently
 from orchestrator.engine.faults import Faults
 from orchestrator.engine.foresight import foresee
+from orchestrator.engine.gathering import Gathering
 from orchestrator.engine.holding import check_leases, end_leases, give_up_left_attempts, open_leases
 from orchestrator.engine.inside import demand_outside, perform
 from orchestrator.engine.opening import existing, open_run, store_definition
@@ -38,6 +40,7 @@ from orchestrator.engine.submission import (
     Leased,
     Migrate,
     Performance,
+    Receipt,
     Report,
     Request,
     Start,
@@ -74,6 +77,8 @@ class Committer:
         self._lock = threading.Lock()
         self._suspects: deque[Submission] = deque()
         """Submissions of a batch that failed for a reason of its own: tried one by one."""
+        self._gathering: Gathering | None = None
+        """Of those whom the last commit has answered."""
         self._now = clock.now()
 
     # --- Leading ---
@@ -81,20 +86,25 @@ class Committer:
     def submit(self, submission: Submission) -> None:
         self.inbox.append(submission)
 
-    def lead(self, *, gives_way: bool = False) -> None:
+    def lead(self, receipt: Receipt | None = None) -> None:
         """Commit until nothing is left, unless somebody else is at it: they look again when they are done.
 
-        `gives_way`: other clients that were answered may put in their next wishes before the next batch.
+        `receipt`: of a client, who gathers what others want.
         """
         while self.has_work():
             if not self._lock.acquire(blocking=False):
                 return
             try:
+                if receipt is not None:
+                    self._gather(receipt)
                 self._commit_batch()
             finally:
                 self._lock.release()
-            if gives_way:
-                time.sleep(0)
+
+    def _gather(self, receipt: Receipt) -> None:
+        receipt.note_awake()  # answered before, and still leading
+        if self._gathering is not None:
+            self._gathering.wait()
 
     def has_work(self) -> bool:
         if self.is_paused:
@@ -358,6 +368,16 @@ class Committer:
             if batch.queues.has_limits and (batch.ended or batch.has_freed_slot):
                 workplace.note_work(has_more=True, due_at=None)
         self.on_commit(batch)
+        self._answer(batch)
+        for entry in batch.entries.values():
+            if entry.run.status is not Status.RUNNING:
+                cache.drop(entry)
+        cache.trim()
+
+    def _answer(self, batch: Batch) -> None:
+        receipts = [receipt for receipt, _ in chain(batch.receipts, batch.refused)]
+        awaited = [receipt for receipt in receipts if receipt.is_awaited]
+        self._gathering = Gathering(awaited) if awaited else None
         for receipt, value in batch.receipts:
             if isinstance(value, OrchestratorError):
                 receipt.refuse(value)
@@ -365,10 +385,6 @@ class Committer:
                 receipt.fulfil(value)
         for receipt, error in batch.refused:
             receipt.refuse(error)
-        for entry in batch.entries.values():
-            if entry.run.status is not Status.RUNNING:
-                cache.drop(entry)
-        cache.trim()
 
     # --- When it fails ---
 

@@ -20,7 +20,7 @@ from orchestrator.engine.inside import demand_outside
 from orchestrator.engine.journal import Journal
 from orchestrator.engine.projection import Projector, Synced
 from orchestrator.engine.runs import Runs
-from orchestrator.engine.submission import Submission
+from orchestrator.engine.submission import Receipt, Wish
 from orchestrator.engine.waiting import Waiting
 from orchestrator.store.attribute_store import AttributeStore
 from orchestrator.store.bodies import PLAIN, Bodies
@@ -83,24 +83,25 @@ class Engine:
         self._end_listening: Callable[[], None] | None = None
         self._lock = threading.Lock()
 
-    def submit(self, submission: Submission, *, leads: bool = True) -> None:
-        """`leads` False: others may commit it, together with what else there is; for many at once.
+    def submit(self, wish: Wish, *, leads: bool = True) -> None:
+        """`leads` False: nobody waits for it, so others may commit it with what there is; for many at once.
 
         Raises UsageError inside of a commit.
         """
         demand_outside()
         if self.tracing is not None:
-            self.tracing.note_caller(submission)
-        self.committer.submit(submission)
+            self.tracing.note_caller(wish)
+        wish.receipt.is_awaited = leads
+        self.committer.submit(wish)
         if leads:
-            self.lead()
+            self.lead(wish.receipt)
         elif self.dispatcher is not None:
             self.dispatcher.nudge()
         else:
             self.lead()
 
-    def lead(self) -> None:
-        self.committer.lead(gives_way=True)
+    def lead(self, receipt: Receipt | None = None) -> None:
+        self.committer.lead(receipt)
         if self.dispatcher is not None:
             self.dispatcher.wake_for_ready()
 

@@ -23,13 +23,17 @@ if TYPE_CHECKING:
 class Receipt:
     """Filled in when the commit is durable, or refused."""
 
-    __slots__ = ("_done", "_error", "_value")
+    __slots__ = ("_done", "_error", "_value", "is_awaited", "on_awake")
 
     def __init__(self) -> None:
         self._done = threading.Lock()
         self._done.acquire()
         self._value: Any = None
         self._error: BaseException | None = None
+        self.is_awaited = False
+        """Somebody asks for the result at once."""
+        self.on_awake: Callable[[], None] | None = None
+        """Called when they have it; see gathering.py."""
 
     def fulfil(self, value: Any) -> None:
         self._value = value
@@ -42,9 +46,16 @@ class Receipt:
     def result(self) -> Any:
         """Blocks; raises what the commit refused with."""
         with self._done:
+            self.note_awake()
             if self._error is not None:
                 raise self._error
             return self._value
+
+    def note_awake(self) -> None:
+        """Its owner has been answered, if it was, and runs."""
+        on_awake, self.on_awake = self.on_awake, None
+        if on_awake is not None:
+            on_awake()
 
 
 @dataclass(slots=True)
@@ -176,4 +187,6 @@ class Return(Leased):
     """It has not begun, and will not be: others may have it."""
 
 
-Submission: TypeAlias = Start | Request | Travel | Migrate | Call | Report | Performance | Beat | Return
+Wish: TypeAlias = Start | Request | Travel | Migrate | Call
+"""Of a client, who is answered."""
+Submission: TypeAlias = Wish | Report | Performance | Beat | Return

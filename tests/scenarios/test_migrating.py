@@ -18,7 +18,7 @@ from orchestrator.definition.model import Flow
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.migrating import Migration, migrate_runs, survey
-from orchestrator.engine.submission import Migrate, Request, Start, Submission
+from orchestrator.engine.submission import Migrate, Request, Start, Wish
 from orchestrator.engine.worker import Worker
 from orchestrator.errors import InvalidValue, NotActive, NotFound, Refused, UsageError
 from orchestrator.store.opening import open_attribute_store
@@ -385,11 +385,11 @@ def remarked() -> tuple[Flow, Comparison]:
     )
 
 
-def together(kit: Kit, *submissions: Submission) -> None:
+def together(kit: Kit, *wishes: Wish) -> None:
     """In one transaction."""
     kit.engine.committer.is_paused = True
-    for submission in submissions:
-        kit.engine.submit(submission)
+    for wish in wishes:
+        kit.engine.submit(wish)
     kit.engine.committer.is_paused = False
     kit.engine.lead()
 

@@ -1,0 +1,125 @@
+"""Clients that were answered together commit together again (gathering.py)."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.engine import gathering
+from orchestrator.engine.batch import Batch
+from orchestrator.engine.client import Client
+from orchestrator.engine.engine import Engine
+from orchestrator.engine.submission import Start
+from tests.benchmarks import flows
+
+FOR_EVER, SOON = 3600.0, 20.0
+"""Seconds."""
+
+
+class Office:
+    def __init__(self, path: Path) -> None:
+        self.engine = Engine(str(path))
+        self.flow = flows.message()
+        self.batches: list[int] = []
+        """How many wishes each commit has answered."""
+        self.engine.on_batch = self._note
+        Client(self.engine).start(self.flow, "warm")
+        self.batches.clear()
+
+    def _note(self, batch: Batch) -> None:
+        self.batches.append(len(batch.receipts))
+
+    def put_in(self, flow_id: str) -> Start:
+        """A wish whose client waits for the answer."""
+        wish = Start(self.flow, flow_id, flow_id)
+        wish.receipt.is_awaited = True
+        self.engine.committer.submit(wish)
+        return wish
+
+    def lead(self, own: Start) -> threading.Thread:
+        leader = threading.Thread(target=self.engine.lead, args=(own.receipt,), daemon=True)
+        leader.start()
+        return leader
+
+    def answer_together(self, *flow_ids: str) -> list[Start]:
+        wishes = [self.put_in(flow_id) for flow_id in flow_ids]
+        self.engine.lead()
+        assert self.batches.pop() == len(wishes)
+        return wishes
+
+
+def ends(leader: threading.Thread) -> bool:
+    leader.join(SOON)
+    return not leader.is_alive()
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    office = Office(tmp_path / "runs.db")
+    yield office
+    office.engine.close()
+
+
+def test_who_leads_waits_for_those_who_were_answered(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "LONGEST", FOR_EVER)
+    first, second, third = office.answer_together("a-1", "b-1", "c-1")
+    first.receipt.result()
+    own = office.put_in("a-2")
+    leader = office.lead(own)
+    second.receipt.result()
+    other = office.put_in("b-2")
+    third.receipt.result()  # goes away
+    assert ends(leader)
+    assert office.batches == [2]
+    assert own.receipt.result().is_new
+    assert other.receipt.result().is_new
+
+
+def test_nobody_is_waited_for_who_does_not_wake(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    office.answer_together("a-1", "b-1")
+    own = office.put_in("a-2")
+    office.engine.lead(own.receipt)
+    assert own.receipt.result().is_new
+    monkeypatch.setattr(gathering, "LONGEST", FOR_EVER)
+    assert ends(office.lead(office.put_in("a-3")))
+    assert office.batches == [1, 1]
+
+
+def test_who_leads_on_after_an_answer_does_not_wait_for_itself(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "LONGEST", FOR_EVER)
+    late: list[Start] = []
+
+    def come_late(batch: Batch) -> None:
+        if not late:
+            late.append(office.put_in("b-1"))
+
+    office.engine.on_batch = come_late
+    own = office.put_in("a-1")
+    assert ends(office.lead(own))
+    assert own.receipt.result().is_new
+    assert late[0].receipt.result().is_new
+
+
+def test_those_who_do_not_wait_for_their_answer_are_not_waited_for(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "LONGEST", FOR_EVER)
+    client = Client(office.engine)
+    receipts = [client.start_soon(office.flow, f"soon-{number}") for number in range(3)]
+    own = office.put_in("now")
+    assert ends(office.lead(own))
+    assert all(receipt.result().is_new for receipt in receipts)
+
+
+def test_a_refused_client_is_waited_for_too(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "LONGEST", FOR_EVER)
+    (first,) = office.answer_together("warm")
+    own = office.put_in("a-1")
+    leader = office.lead(own)
+    with pytest.raises(Exception, match="warm"):
+        first.receipt.result()
+    assert ends(leader)
+    assert own.receipt.result().is_new
