@@ -59,6 +59,7 @@ class Draft:
         "_next_order",
         "_next_seq",
         "_queues",
+        "_rounds",
         "_waiters",
         "at",
         "changes",
@@ -67,7 +68,6 @@ class Draft:
         "is_completing",
         "is_open",
         "released_locks",
-        "rounds",
         "run",
         "status",
         "touched_waits",
@@ -96,7 +96,13 @@ class Draft:
         self._next_seq = run.next_seq
         self._next_order = run.next_order
         self._active_count = len(run.executions)
-        self.rounds = DraftRounds(flow, run, self.changes)
+        self._rounds: DraftRounds | None = None
+
+    @property
+    def rounds(self) -> DraftRounds:
+        if self._rounds is None:
+            self._rounds = DraftRounds(self.flow, self.run, self.changes)
+        return self._rounds
 
     # --- Executions ---
 

@@ -14,7 +14,7 @@ EnterExecute = Callable[[Draft, Execution], None]
 
 
 def settle_waits(draft: Draft, enter_execute: EnterExecute) -> None:
-    if draft.touched_waits or draft.dirty_queues or _has_awaited_round(draft):
+    if draft.touched_waits or draft.dirty_queues or (draft.flow.joins and _has_awaited_round(draft)):
         Settling(draft, enter_execute).run()
 
 

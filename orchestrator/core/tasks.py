@@ -40,13 +40,14 @@ def task_of(flow: Flow, execution: Execution) -> TaskKind:
     phase = execution.phase
     if phase is Phase.WAITING:
         return TaskKind.FIRE_TIMER
-    if not execution.locks and method_options(flow, execution).locks:
+    handler = options = _handler(step_of(flow, execution), phase)
+    if execution.options_path is not None:
+        options = method_options(flow, execution)
+    if options is not None and options.locks and not execution.locks:
         return TaskKind.TAKE_LOCKS
-    step = step_of(flow, execution)
     if phase is Phase.WAIT_FOR:
-        has_handler = step.wait_for is not None and step.wait_for.handler is not None
-        return TaskKind.CALL_WAIT_FOR if has_handler else TaskKind.EVALUATE_WAIT
-    return TaskKind.CALL_EXECUTE if step.execute is not None else TaskKind.DECIDE
+        return TaskKind.CALL_WAIT_FOR if handler is not None else TaskKind.EVALUATE_WAIT
+    return TaskKind.CALL_EXECUTE if handler is not None else TaskKind.DECIDE
 
 
 def step_of(flow: Flow, execution: Execution) -> Step:
@@ -63,13 +64,19 @@ _NO_HANDLER = Handler(name="")
 
 def method_options(flow: Flow, execution: Execution) -> Handler:
     """Handler and options of the current method, overrides applied (rule 118)."""
-    step = step_of(flow, execution)
-    is_execute = execution.phase is Phase.EXECUTE
-    handler = step.execute if is_execute else step.wait_for.handler if step.wait_for else None
-    options = None if execution.options_path is None else find_options(flow, execution.options_path)
+    handler = _handler(step_of(flow, execution), execution.phase) or _NO_HANDLER
+    if execution.options_path is None:
+        return handler
+    options = find_options(flow, execution.options_path)
     if options is None:
-        return handler or _NO_HANDLER
-    return _override(handler or _NO_HANDLER, options.execute if is_execute else options.wait_for)
+        return handler
+    return _override(handler, options.execute if execution.phase is Phase.EXECUTE else options.wait_for)
+
+
+def _handler(step: Step, phase: Phase) -> Handler | None:
+    if phase is Phase.EXECUTE:
+        return step.execute
+    return None if step.wait_for is None else step.wait_for.handler
 
 
 def failure_route(flow: Flow, execution: Execution) -> Route | None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from orchestrator.clock import Clock
 
-_MIND = 0.002
+_MIND = 0.005
 _LONGEST = 3600.0
 _BREATH = 0.002
 """Seconds of real time."""

@@ -243,12 +243,12 @@ class RunRows:
         if self.is_new:
             assert run.started_at is not None
             identity = (self.number, run.flow_id, int(self.is_latest), run.run_id)
-            row = (*identity, self.flow.name, self.flow.hash, run.request_id, run.status.value)
+            row = (*identity, self.flow.name, self.flow.hash, run.request_id, run.status._value_)
             times = (to_micros(run.started_at), closed_at)
             payload = (encode_json(run.input), state, error)
             writes.insert_run.append((*row, run.version, run.attempt, *times, *payload))
         elif self.has_closed or self._is_restored:
-            closing = (run.status.value, run.version, run.attempt, closed_at, state, error)
+            closing = (run.status._value_, run.version, run.attempt, closed_at, state, error)
             writes.close_run.append((*closing, self.number, self._version))
         else:
             writes.update_run.append((run.version, state, self.number, self._version))
@@ -276,13 +276,13 @@ class RunRows:
             body = encode_execution(execution)
             is_queued = rank is not None or queue != 0
             if is_stored:
-                head: tuple[Any, ...] = (execution.phase.value, *lease, body)
+                head: tuple[Any, ...] = (execution.phase._value_, *lease, body)
                 if is_queued:
                     writes.update_queued_step.append((*head, queue, rank, number, execution_id))
                 else:
                     writes.update_step.append((*head, number, execution_id))
             else:
-                head = (number, execution_id, execution.step, execution.phase.value, *lease, body)
+                head = (number, execution_id, execution.step, execution.phase._value_, *lease, body)
                 in_turn = in_turn or is_queued
                 if in_turn:
                     writes.insert_queued_step.append((*head, queue, rank))
