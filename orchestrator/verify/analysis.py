@@ -251,8 +251,8 @@ class Analysis:
         if not seen:
             return seen
         if ways is None:
-            self._sweep(seen)
-            if len(seen) == len(self.graph.states):
+            missed = self._sweep(seen, range(len(self.graph.states) - 1, -1, -1))
+            if not self._sweep(seen, missed):
                 return seen
         reverse = self.reverse if ways is None else ways
         pending = deque(seen)
@@ -263,14 +263,21 @@ class Analysis:
                     pending.append(source)
         return seen
 
-    def _sweep(self, seen: set[int]) -> None:
-        """Most ways lead to states found later, so one look at each, the last first, finds most of them."""
-        edges = self.graph.edges
-        for number in range(len(edges) - 1, -1, -1):
+    def _sweep(self, seen: set[int], numbers: Iterable[int]) -> list[int]:
+        """Add those with a way to one seen; gives the others.
+
+        Most ways lead to states found later: the last first, one look at each finds nearly all.
+        """
+        edges, missed = self.graph.edges, []
+        for number in numbers:
             for _, target in edges[number]:
                 if target in seen:
                     seen.add(number)
                     break
+            else:
+                if number not in seen:
+                    missed.append(number)
+        return missed
 
     @cached_property
     def closing(self) -> set[int]:

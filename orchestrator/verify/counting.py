@@ -16,7 +16,7 @@ def follow(state: State, outcome: Outcome) -> State:
     source = outcome.source
     if source is not None:
         budget = (*budget[:source], budget[source] - 1, *budget[source + 1 :])
-    return State(
+    after = (
         changed(marking, outcome.places) if outcome.places else marking,
         changed(queues, outcome.queues) if outcome.queues else queues,
         data if outcome.data is None else outcome.data,
@@ -26,6 +26,7 @@ def follow(state: State, outcome: Outcome) -> State:
         has_timed_out or outcome.times_out,
         status,
     )
+    return tuple.__new__(State, after)  # as State(*after) does, without a call of Python
 
 
 def _closed(state: State, outcome: Outcome) -> State:

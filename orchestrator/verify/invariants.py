@@ -192,8 +192,7 @@ def _eliminate(names: list[str], vectors: list[Vector]) -> list[Vector]:
         kept = [row for row in rows if row[1][column] == 0]
         gains = [row for row in rows if row[1][column] > 0]
         losses = [row for row in rows if row[1][column] < 0]
-        kept += [_combined(gain, loss, column) for gain in gains for loss in losses]
-        rows = _minimal(kept)
+        rows = _with_minimal(kept, [_combined(gain, loss, column) for gain in gains for loss in losses])
         if len(rows) > _ROW_LIMIT:
             return []
     return [weights for weights, _ in rows]
@@ -211,11 +210,12 @@ def _combined(gain: _Row, loss: _Row, column: int) -> _Row:
     ]
 
 
-def _minimal(rows: list[_Row]) -> list[_Row]:
-    """Without those whose places include all of another's."""
-    rows = sorted(rows, key=lambda row: len(row[0]))
+def _with_minimal(rows: list[_Row], added: list[_Row]) -> list[_Row]:
+    """Without the added ones whose places include all of another's; the others are minimal already."""
     kept: list[_Row] = []
-    for row in rows:
-        if not any(other[0].keys() <= row[0].keys() for other in kept):
+    tested = {id(row) for row in added}
+    for row in sorted(rows + added, key=lambda row: len(row[0])):
+        places = row[0].keys()
+        if id(row) not in tested or not any(other[0].keys() <= places for other in kept):
             kept.append(row)
     return kept

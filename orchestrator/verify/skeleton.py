@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 from orchestrator.definition.cel_tree import Node
@@ -137,7 +138,7 @@ class _Stripping:
             return replace(part, locks=(), loads=())
         if isinstance(part, Options) or not is_dataclass(part) or isinstance(part, type):
             return _FREE if isinstance(part, Type) else part
-        changed = {each.name: self._field(part, each.name) for each in fields(part)}
+        changed = {name: self._field(part, name) for name in _field_names(type(part))}
         return replace(part, **changed)
 
     def _field(self, part: Any, name: str) -> Any:
@@ -182,7 +183,9 @@ class _Stripping:
 
 def _maps_with_computed_keys(flow: Flow) -> frozenset[str]:
     """Channel maps some key of which is computed, or given by a handler: their instances are taken as one."""
-    found = set()
+    found: set[str] = set()
+    if not any(channel.is_map for channel in flow.channels.values()):
+        return frozenset()
     for element in (*flow.steps.values(), *flow.rpcs.values(), flow.on_timeout):
         for part in _parts(element):
             if getattr(part, "key", None) is not None and not isinstance(part.key, Literal):
@@ -200,5 +203,10 @@ def _parts(element: Any) -> Any:
             yield from _parts(each)
     elif is_dataclass(element) and not isinstance(element, type):
         yield element
-        for each in fields(element):
-            yield from _parts(getattr(element, each.name))
+        for name in _field_names(type(element)):
+            yield from _parts(getattr(element, name))
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(kind))

@@ -40,6 +40,7 @@ class Transitions:
         places = Places(flow, relevance, keeps_origins=self._surroundings.has_siblings)
         self._prober = Prober(flow, relevance, places)
         self._decider = Decider(flow, self.sizes, relevance, self._prober)
+        self._has_outside = bool(self.sources) or flow.timeout is not None
         self._memory: dict[Hashable, tuple[Outcome, ...]] = {}
         self._sites: dict[int, Site] = {}
         """By place."""
@@ -88,7 +89,8 @@ class Transitions:
             found += known
         if not state.marking and state.is_completing:
             found.append(Outcome(EventKind.COMPLETED, None, (), (), (), status=Status.COMPLETED))
-        found += self._from_outside(state)
+        if self._has_outside:
+            found += self._from_outside(state)
         return found
 
     def after(self, state: State, outcome: Outcome) -> Sequence[State]:
