@@ -80,6 +80,8 @@ class Batch:
         """Work that this process leases to itself, by run and execution."""
         self.ended: dict[Task, None] = {}
         """Tasks whose reports are part of it, in order."""
+        self.ended_call_count = 0
+        """Those of them that had handler threads."""
         self.receipts: list[tuple[Receipt, Any]] = []
         self.refused: list[tuple[Receipt, BaseException]] = []
         self.next_due_at: datetime | None = None
@@ -146,6 +148,12 @@ class Batch:
                 step = change.execution_id.rpartition("-")[0]
                 if self.queues.is_limited(self.queues.of(entry.flow.name, step)):
                     self.has_freed_slot = True
+
+    def end(self, task: Task) -> None:
+        """Its handler has ended."""
+        self.ended[task] = None
+        if not task.is_elsewhere:
+            self.ended_call_count += 1
 
     # --- What a change makes to be done ---
 
@@ -225,7 +233,7 @@ class Batch:
             return True
         task = None
         if self._workplace is not None and (not self.queues.has_limits or self._may_begin(entry, execution)):
-            task = self._workplace.place(entry, execution, len(self.placed))
+            task = self._workplace.place(entry, execution, len(self.placed), self.ended_call_count)
         if task is None:
             self.has_left_work = True
             return False

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 
 from orchestrator.core.state import Phase
 from orchestrator.engine.batch import Batch, log
 from orchestrator.engine.cache import Entry
+from orchestrator.engine.holding import give_up_left_attempts
+from orchestrator.engine.runs import Runs
 from orchestrator.engine.workplace import Workplace
 from orchestrator.errors import BodyUnreadable
 from orchestrator.store.contract import Claimed, Transaction
 
-TakeUp = Callable[[Transaction, Batch, Claimed, int], bool]
-"""The number is that of its queue. False: it cannot be worked on here after all."""
 
-
-def claim(transaction: Transaction, batch: Batch, workplace: Workplace, take_up: TakeUp) -> None:
+def claim(transaction: Transaction, batch: Batch, workplace: Workplace, runs: Runs) -> None:
     limit = workplace.begin_claim()
     if limit <= 0:
         return
     if batch.queues:
         from orchestrator.engine.queueing import claim_from_queues
 
-        claim_from_queues(transaction, batch, workplace, take_up, limit)
+        claim_from_queues(transaction, batch, workplace, runs, limit)
         return
     excluded = workplace.excluded()
     claimed = transaction.claim(workplace.claimer(), batch.now, limit, excluded)
-    take_all(transaction, batch, workplace, take_up, claimed)
+    take_all(transaction, batch, workplace, runs, claimed)
     has_more = len(claimed) == limit
     due_at = None if has_more else transaction.next_due_at(excluded)
     workplace.note_work(has_more=has_more, due_at=due_at)
@@ -38,13 +37,15 @@ def take_all(
     transaction: Transaction,
     batch: Batch,
     workplace: Workplace,
-    take_up: TakeUp,
-    claimed: Iterable[Claimed],
+    runs: Runs,
+    claimed: Sequence[Claimed],
     queue: int = 0,
 ) -> None:
+    """`queue`: where it was claimed from."""
+    runs.preload(transaction, (each.run for each in claimed))
     for each in claimed:
         try:
-            is_taken = take_up(transaction, batch, each, queue)
+            is_taken = _take_up(transaction, batch, workplace, runs, each, queue)
         except BodyUnreadable as error:
             log.error("run number %d cannot be worked on: %s", each.run, error.message)
             continue  # stays leased here, so that it is not tried again and again
@@ -52,7 +53,26 @@ def take_all(
             transaction.release(workplace.claimer(), [(each.run, each.execution_id)])
 
 
-def is_misplaced(transaction: Transaction, batch: Batch, entry: Entry, claimed: Claimed, queue: int) -> bool:
+def _take_up(
+    transaction: Transaction, batch: Batch, workplace: Workplace, runs: Runs, claimed: Claimed, queue: int
+) -> bool:
+    """False: it cannot be worked on here after all."""
+    entry = runs.by_number(transaction, claimed.run)
+    if entry is None:
+        return False
+    if batch.queues and _is_misplaced(transaction, batch, entry, claimed, queue):
+        return False
+    if entry.held and entry.number not in batch.entries:
+        give_up_left_attempts(workplace, entry)
+    entry.waiting_count = max(0, entry.waiting_count - 1)
+    is_attended = batch.attend(entry, claimed.execution_id)
+    task = batch.placed.get((claimed.run, claimed.execution_id))
+    if task is not None:
+        task.is_lost = claimed.is_lost
+    return is_attended
+
+
+def _is_misplaced(transaction: Transaction, batch: Batch, entry: Entry, claimed: Claimed, queue: int) -> bool:
     """It was queued by somebody who did not know the present settings: put it where it belongs."""
     execution = entry.run.executions.get(claimed.execution_id)
     if execution is None or execution.phase is Phase.WAITING:

@@ -25,12 +25,12 @@ from orchestrator.engine.batch import MAXIMUM_EVENTS, Batch, SyncedOf, log
 from orchestrator.engine.cache import VOID, Entry
 from orchestrator.engine.calling import answer
 from orchestrator.engine.children import Children
-from orchestrator.engine.claiming import claim, is_misplaced
+from orchestrator.engine.claiming import claim
 from orchestrator.engine.conflicts import MAXIMUM_CONFLICTS, persistently
 from orchestrator.engine.faults import Faults
 from orchestrator.engine.foresight import foresee
 from orchestrator.engine.gathering import Gathering
-from orchestrator.engine.holding import check_leases, end_leases, give_up_left_attempts, open_leases
+from orchestrator.engine.holding import check_leases, end_leases, open_leases
 from orchestrator.engine.inside import demand_outside, perform
 from orchestrator.engine.opening import existing, open_run, store_definition
 from orchestrator.engine.runs import Runs
@@ -52,7 +52,7 @@ from orchestrator.engine.task import Task, failed, heartbeaten, internal_failure
 from orchestrator.engine.travelling import travel_back
 from orchestrator.engine.workplace import Workplace
 from orchestrator.errors import NotFound, OrchestratorError, StoreConflict, StoreError, TransactionLost
-from orchestrator.store.contract import Claimed, Store, Transaction
+from orchestrator.store.contract import Store, Transaction
 
 _RETRY_AFTER = timedelta(milliseconds=100)
 _TURNED_BACK = timedelta(seconds=1)
@@ -214,7 +214,7 @@ class Committer:
         return self._now
 
     def _fill(self, transaction: Transaction, batch: Batch, submissions: list[Submission]) -> None:
-        foresee(transaction, submissions, self.runs.cache)
+        foresee(transaction, submissions, self.runs)
         self._refresh(transaction, submissions)
         batch.pauses, batch.queues = transaction.pauses, transaction.queues
         if self.workplace is not None:
@@ -243,7 +243,7 @@ class Committer:
                         raise
                     batch.refused.append((submission.receipt, error))
         if self.workplace is not None:
-            claim(transaction, batch, self.workplace, self._take_up)
+            claim(transaction, batch, self.workplace, self.runs)
         batch.follow_up(Children(transaction, batch, self.runs))
 
     def _refresh(self, transaction: Transaction, submissions: list[Submission]) -> None:
@@ -268,7 +268,7 @@ class Committer:
         if isinstance(leased, Beat):
             batch.apply(entry, heartbeaten(task, leased.value, batch.now))
             return
-        batch.ended[task] = None
+        batch.end(task)
         if isinstance(leased, Report):
             is_applied = self._report(batch, entry, leased)
         elif isinstance(leased, Performance):
@@ -338,21 +338,6 @@ class Committer:
         batch.receipts.append((call.receipt, answer(transaction, batch, entry, call)))
         if call.is_inside:
             self._stay_alive(transaction)
-
-    def _take_up(self, transaction: Transaction, batch: Batch, claimed: Claimed, queue: int) -> bool:
-        entry = self.runs.by_number(transaction, claimed.run)
-        if entry is None:
-            return False
-        if batch.queues and is_misplaced(transaction, batch, entry, claimed, queue):
-            return False
-        if entry.held and entry.number not in batch.entries:
-            give_up_left_attempts(self.workplace, entry)
-        entry.waiting_count = max(0, entry.waiting_count - 1)
-        is_attended = batch.attend(entry, claimed.execution_id)
-        task = batch.placed.get((claimed.run, claimed.execution_id))
-        if task is not None:
-            task.is_lost = claimed.is_lost
-        return is_attended
 
     # --- After the commit ---
 

@@ -128,7 +128,7 @@ class Dispatcher:
         startable = MAXIMUM_ROOM if is_elsewhere else max(0, self._concurrency - self._call_count)
         return self._turns.take(queues, startable)
 
-    def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:
+    def place(self, entry: Entry, execution: Execution, placed_count: int, ended_count: int) -> Task | None:
         if not self.is_open:
             return None
         bound = self._handlers.of(entry.flow, execution)
@@ -137,7 +137,7 @@ class Dispatcher:
         if bound.is_elsewhere:
             is_full = not self._elsewhere.has_room(bound, placed_count)
         else:
-            is_full = self._call_count + placed_count >= self._pace.room()
+            is_full = self._pace.is_full(self._call_count, placed_count, ended_count)
         if is_full:
             return None
         return task_of_call(entry.number, execution, bound, self.worker)

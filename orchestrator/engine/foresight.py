@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orchestrator.engine.cache import RunCache
+from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import Call, Leased, Migrate, Start, Submission
 from orchestrator.store.contract import Transaction
 
 
-def foresee(transaction: Transaction, submissions: Iterable[Submission], cache: RunCache) -> None:
+def foresee(transaction: Transaction, submissions: Iterable[Submission], known: Runs) -> None:
     runs: set[int] = set()
     reported: set[int] = set()
     started: set[str] = set()
@@ -25,14 +25,6 @@ def foresee(transaction: Transaction, submissions: Iterable[Submission], cache: 
             flow_ids.add(submission.flow_id)
     transaction.prepare(runs, flow_ids, reported, started - flow_ids)
     if transaction.answers_together:
-        _preload(transaction, cache, runs, flow_ids)
-
-
-def _preload(transaction: Transaction, cache: RunCache, runs: Iterable[int], flow_ids: Iterable[str]) -> None:
-    """Runs that are not in memory, if there are several."""
-    unknown = [run for run in runs if cache.get(run) is None]
-    for flow_id in flow_ids:
-        if cache.latest(flow_id) is None and (head := transaction.find_latest(flow_id)) is not None:
-            unknown += [head.run] if cache.get(head.run) is None else []
-    if len(unknown) > 1:
-        transaction.preload(unknown)
+        unknown = [each for each in flow_ids if known.cache.latest(each) is None]
+        heads = [head for each in unknown if (head := transaction.find_latest(each)) is not None]
+        known.preload(transaction, [*runs, *(head.run for head in heads)])

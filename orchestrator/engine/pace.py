@@ -8,6 +8,8 @@ _INSTANT = 0.00005
 _AHEAD = 0.05
 _SLOW = 1.0
 MAXIMUM_ROOM = 1000
+_KEPT, _OF = 7, 8
+"""The share of work that stays although there is no room for more."""
 
 
 class Pace:
@@ -46,3 +48,10 @@ class Pace:
         if self._mean is not None:
             room += int(self._threads * _AHEAD / max(self._mean, 1e-6))
         return min(room, MAXIMUM_ROOM)
+
+    def is_full(self, held_count: int, placed_count: int, ended_count: int) -> bool:
+        """What follows takes the places of what has ended, so that a run stays where it is in memory; except
+        for a few, for others may have more time for it, and runs that wait are to have their turn.
+        """
+        kept_count = ended_count * _KEPT // _OF
+        return placed_count >= kept_count and held_count + placed_count - kept_count >= self.room()

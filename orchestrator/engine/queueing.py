@@ -9,7 +9,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from orchestrator.engine.batch import Batch
-from orchestrator.engine.claiming import TakeUp, take_all
+from orchestrator.engine.claiming import take_all
+from orchestrator.engine.runs import Runs
 from orchestrator.engine.workplace import Workplace
 from orchestrator.store.contract import Transaction
 from orchestrator.store.queues import Queue
@@ -17,19 +18,19 @@ from orchestrator.store.times import from_micros, to_micros
 
 
 def claim_from_queues(
-    transaction: Transaction, batch: Batch, workplace: Workplace, take_up: TakeUp, limit: int
+    transaction: Transaction, batch: Batch, workplace: Workplace, runs: Runs, limit: int
 ) -> None:
-    _Claim(transaction, batch, workplace, take_up, limit).run()
+    _Claim(transaction, batch, workplace, runs, limit).run()
 
 
 class _Claim:
     def __init__(
-        self, transaction: Transaction, batch: Batch, workplace: Workplace, take_up: TakeUp, limit: int
+        self, transaction: Transaction, batch: Batch, workplace: Workplace, runs: Runs, limit: int
     ) -> None:
         self._transaction = transaction
         self._batch = batch
         self._workplace = workplace
-        self._take_up = take_up
+        self._runs = runs
         self._left = limit
         self._now = to_micros(batch.now)
         self._shares = workplace.shares(batch.queues)
@@ -68,7 +69,7 @@ class _Claim:
 
     def _claim_timers(self) -> None:
         claimed = self._transaction.claim_timers(self._workplace.claimer(), self._batch.now, self._left)
-        take_all(self._transaction, self._batch, self._workplace, self._take_up, claimed)
+        take_all(self._transaction, self._batch, self._workplace, self._runs, claimed)
         if len(claimed) == self._left:
             self._has_more = True
         self._note_due(self._transaction.next_timer_at())
@@ -98,7 +99,7 @@ class _Claim:
         claimed = self._transaction.claim(self._workplace.claimer(), batch.now, free, excluded, number)
         if limits:
             batch.admitted.update((each.run, each.execution_id) for each in claimed)
-        take_all(self._transaction, batch, self._workplace, self._take_up, claimed, number)
+        take_all(self._transaction, batch, self._workplace, self._runs, claimed, number)
         placed_count = len(batch.placed) - before
         self._left -= placed_count
         for each in limits:

@@ -24,6 +24,13 @@ class Runs:
         self.cache = cache
         self.definitions = definitions
 
+    def preload(self, transaction: Transaction, numbers: Iterable[int]) -> None:
+        """Those that are not in memory, all at once, if there are several."""
+        if transaction.answers_together:
+            unknown = [number for number in dict.fromkeys(numbers) if self.cache.get(number) is None]
+            if len(unknown) > 1:
+                transaction.preload(unknown)
+
     def by_number(self, transaction: Transaction, number: int) -> Entry | None:
         entry = self.cache.get(number)
         if entry is not None:

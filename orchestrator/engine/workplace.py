@@ -40,8 +40,10 @@ class Workplace(Protocol):
         """Of which queues to claim now."""
         ...
 
-    def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:
-        """A task for it, or None when there is no room or no handler."""
+    def place(self, entry: Entry, execution: Execution, placed_count: int, ended_count: int) -> Task | None:
+        """A task for it, or None when there is no room or no handler. The batch has placed so many before,
+        and ended so many calls of handler threads.
+        """
         ...
 
     def accept(self, tasks: list[Task]) -> None:

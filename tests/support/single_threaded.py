@@ -68,7 +68,7 @@ class SingleThreaded:
     def shares(self, queues: Queues) -> Shares:
         raise AssertionError("nothing is claimed")
 
-    def place(self, entry: Entry, execution: Execution, placed_count: int) -> Task | None:
+    def place(self, entry: Entry, execution: Execution, placed_count: int, ended_count: int) -> Task | None:
         bound = self._handlers.of(entry.flow, execution)
         return None if bound is None else task_of_call(entry.number, execution, bound, self._worker)
 

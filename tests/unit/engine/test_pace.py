@@ -39,3 +39,25 @@ def test_one_slow_call_is_noticed_after_many_quick_ones() -> None:
 
 def test_an_unknown_handler_is_not_quick() -> None:
     assert not Pace(1).is_quick("never called")
+
+
+def placed(pace: Pace, held_count: int, ended_count: int) -> int:
+    """How many calls a batch places that has ended so many, if there are always more."""
+    return next(count for count in range(1000) if pace.is_full(held_count, count, ended_count))
+
+
+def test_what_follows_takes_the_places_of_what_has_ended_except_for_a_few() -> None:
+    pace = Pace(8)
+    room = pace.room()
+    assert placed(pace, room, 16) == 14
+    assert placed(pace, room - 1, 16) == 15
+
+
+def test_it_does_so_when_there_is_less_room_than_there_was() -> None:
+    pace = Pace(8)
+    assert placed(pace, 100 + pace.room(), 16) == 14
+
+
+def test_where_calls_end_one_at_a_time_and_there_is_no_room_others_may_go_on() -> None:
+    pace = Pace(8)
+    assert placed(pace, pace.room(), 1) == 0
