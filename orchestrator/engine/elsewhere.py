@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from orchestrator.engine.processes.pool import Pool
     from orchestrator.engine.processes.wire import Hello
 
-_MAXIMUM_COROUTINES = 200
+MAXIMUM_COROUTINES = 200
 _CANCEL_GRACE = 5.0
 """Seconds for a handler in a process to notice that nobody wants its result."""
 
@@ -89,7 +89,7 @@ class Elsewhere:
             load = self._pool.load if self._pool is not None else 0
             has_room = load + placed_count < self._processes.size
         else:
-            has_room = self.coroutine_count + placed_count < _MAXIMUM_COROUTINES
+            has_room = self.coroutine_count + placed_count < MAXIMUM_COROUTINES
         self._has_left = self._has_left or not has_room
         return has_room
 
@@ -98,7 +98,7 @@ class Elsewhere:
         left: list[str] = []
         if in_process and self._pool is not None and self._pool.load >= self._processes.size:
             left += in_process
-        if in_loop and self.coroutine_count >= _MAXIMUM_COROUTINES:
+        if in_loop and self.coroutine_count >= MAXIMUM_COROUTINES:
             left += in_loop
         self._has_left = self._has_left or bool(left)
         return left

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from orchestrator.engine.elsewhere import MAXIMUM_COROUTINES
 from orchestrator.engine.engine import Engine
-from orchestrator.engine.pace import MAXIMUM_ROOM
 from orchestrator.engine.worker import Worker
 from tests.support import engine_handlers
 from tests.support.engine_kit import Gate, Kit, flow_of
@@ -84,13 +84,13 @@ def test_what_waits_behind_slow_handlers_goes_to_other_workers(kit: Kit) -> None
 
 def test_coroutines_are_bounded(kit: Kit) -> None:
     flow = flow_of(SLOW % "never")
-    for number in range(MAXIMUM_ROOM + 30):
+    for number in range(MAXIMUM_COROUTINES + 30):
         kit.client.start_soon(flow, f"r{number}")
     kit.client.start(QUICK, "last", 1)
     with kit.working() as worker:
         worker.run_until_closed("last")
-        assert held_by(worker) == MAXIMUM_ROOM
-        for number in range(MAXIMUM_ROOM + 30):
+        assert held_by(worker) == MAXIMUM_COROUTINES
+        for number in range(MAXIMUM_COROUTINES + 30):
             kit.client.stop(f"r{number}")
 
 
