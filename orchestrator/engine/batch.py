@@ -257,12 +257,13 @@ class Batch:
         return not self._history
 
     def writes(self, synced_of: SyncedOf) -> Writes:
-        writes = Writes(insert_history=self._history)
+        writes = Writes()
+        writes["insert_history"] = self._history
         for rows in self._rows.values():
             rows.write(writes, self._place_of)
             if synced := synced_of(rows.flow):
                 rows.project(writes, synced)
-        self.has_projections = bool(writes.insert_projection)
+        self.has_projections = "insert_projection" in writes
         return writes
 
     def history_of(self, number: int) -> list[HistoryRow]:

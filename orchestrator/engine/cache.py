@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from orchestrator.core.state import Run
+from orchestrator.core.state import Run, Status
 from orchestrator.definition.model import Flow
 
 if TYPE_CHECKING:
@@ -61,6 +61,12 @@ class RunCache:
         """The run of this flow id that was the latest when it was last looked at."""
         number = self._latest.get(flow_id)
         return None if number is None else self.get(number)
+
+    def is_running(self, flow_id: str) -> bool:
+        """As far as this process has heard; may be asked without the commit lock."""
+        number = self._latest.get(flow_id)
+        entry = None if number is None else self._entries.get(number)
+        return entry is not None and entry.run.status is Status.RUNNING
 
     def add(self, entry: Entry) -> None:
         self._entries[entry.number] = entry

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
 
 Span = timedelta | float
 """A float is in seconds."""
+_NEWS_WITHIN = 0.05
+"""Seconds after which the database is asked what became of a run that this process knows to be running."""
 _STOPS = ("cancel", "fail", "terminate")
 
 
@@ -362,7 +364,9 @@ class Client:
         ends_at = time.monotonic() + limit.total_seconds() if limit is not None else None
         self.engine.listen()
         with self.engine.waiting.waiter(flow_id, _is_closed) as waiter:
-            while True:
+            if self.engine.committer.runs.cache.is_running(flow_id):
+                waiter.wake.wait(_NEWS_WITHIN if limit is None else min(_NEWS_WITHIN, limit.total_seconds()))
+            while waiter.entry is None:
                 with self.engine.store.reading() as reading:
                     head = _demand(reading, flow_id)
                 if head.status != Status.RUNNING:
@@ -372,9 +376,8 @@ class Client:
                 if not waiter.wake.wait(left):
                     raise WaitTimeout(f"{flow_id} is still running", flow_id=flow_id)
                 waiter.wake.clear()
-                if waiter.entry is not None:
-                    await_projection(self.engine, waiter.entry.number, waiter.entry.run.status)
-                    return self._describe_closed(waiter.entry.flow, waiter.entry.run)
+            await_projection(self.engine, waiter.entry.number, waiter.entry.run.status)
+            return self._describe_closed(waiter.entry.flow, waiter.entry.run)
 
     def _describe_closed(self, flow: Flow, run: Run) -> dict[str, Json]:
         return describe_run(flow, run, {}, self.engine.clock.now())

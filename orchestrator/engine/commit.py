@@ -353,7 +353,10 @@ class Committer:
             if batch.queues.has_limits and (batch.ended or batch.has_freed_slot):
                 workplace.note_work(has_more=True, due_at=None)
         self.on_commit(batch)
-        self._answer(batch)
+        if batch.receipts or batch.refused:
+            self._answer(batch)
+        else:
+            self._gathering = None
         for entry in batch.entries.values():
             if entry.run.status is not Status.RUNNING:
                 cache.drop(entry)

@@ -21,7 +21,7 @@ from orchestrator.store.objects import ObjectMissing, ObjectStore
 from orchestrator.store.sql import COLUMNS
 
 if TYPE_CHECKING:
-    from orchestrator.store.writes import Writes
+    from orchestrator.store.writes import Statement, Writes
 
 log = logging.getLogger("orchestrator.store")
 Row = tuple[Any, ...]
@@ -76,8 +76,7 @@ class Bodies:
         if not self._codecs and self._objects is None:
             return
         for name, (run_at, positions, may_offload) in _SEALED.items():
-            rows = getattr(writes, name)
-            if rows:
+            if rows := writes.get(name):
                 rows[:] = [self._sealed(row, row[run_at], positions, may_offload) for row in rows]
 
     def seal_imported(self, table: str, rows: list[Row]) -> list[Row]:
@@ -215,7 +214,7 @@ _OPENED = {
     **{f"export_{table}": positions for table, positions in _POSITIONS.items()},
 }
 """Where bodies stand in the rows of statements that read."""
-_SEALED: dict[str, tuple[int, tuple[int, ...], bool]] = {
+_SEALED: dict[Statement, tuple[int, tuple[int, ...], bool]] = {
     "insert_run": (0, (12, 13, 14), False),
     "update_run": (2, (1,), False),
     "close_run": (6, (4, 5), False),

@@ -90,7 +90,7 @@ class PostgresTransaction(PostgresLocks):
     def write(self, writes: Writes) -> None:
         """Raises nothing yet: what is wrong is found by the database at the commit, which then fails."""
         self.bodies.seal(writes)
-        found = dict(writes)
+        found = dict(writes.in_order())
         self._forget_heads(self._learn(found))
         self._demand_definitions(found)
         if history := found.get("insert_history"):

@@ -204,12 +204,12 @@ class RunRows:
         if changed:
             run = self._run
             body = {n: run.attributes.get(n, run.attribute_maps.get(n)) for n in sorted(changed)}
-            writes.insert_projection.append((self.number, run.flow_id, self.flow.hash, encode_json(body)))
+            writes["insert_projection"].append((self.number, run.flow_id, self.flow.hash, encode_json(body)))
 
     def _rewrite(self, writes: Writes) -> None:
         """After a time travel every row is written anew."""
-        writes.delete_steps.append((self.number,))
-        writes.delete_outputs.append((self.number,))
+        writes["delete_steps"].append((self.number,))
+        writes["delete_outputs"].append((self.number,))
         self._executions = dict.fromkeys(self._run.executions, False)
         self._new_outputs_count = len(self._run.outputs)
         self._rewrite_holdings(writes)
@@ -218,10 +218,10 @@ class RunRows:
         """Messages, attributes and rounds: their names may have changed."""
         run, number = self._run, (self.number,)
         for cleared in (
-            writes.clear_messages,
-            writes.clear_attributes,
-            writes.delete_rounds,
-            writes.delete_all_reports,
+            writes["clear_messages"],
+            writes["clear_attributes"],
+            writes["delete_rounds"],
+            writes["delete_all_reports"],
         ):
             cleared.append(number)
         self._messages = {
@@ -246,29 +246,29 @@ class RunRows:
             row = (*identity, self.flow.name, self.flow.hash, run.request_id, run.status._value_)
             times = (to_micros(run.started_at), closed_at)
             payload = (encode_json(run.input), state, error)
-            writes.insert_run.append((*row, run.version, run.attempt, *times, *payload))
+            writes["insert_run"].append((*row, run.version, run.attempt, *times, *payload))
         elif self.has_closed or self._is_restored:
             closing = (run.status._value_, run.version, run.attempt, closed_at, state, error)
-            writes.close_run.append((*closing, self.number, self._version))
+            writes["close_run"].append((*closing, self.number, self._version))
         else:
-            writes.update_run.append((run.version, state, self.number, self._version))
+            writes["update_run"].append((run.version, state, self.number, self._version))
         if self._is_redefined and not self.is_new:
-            writes.set_definition.append((self.flow.hash, self.number))
+            writes["set_definition"].append((self.flow.hash, self.number))
 
     def _write_steps(self, writes: Writes, place: Place) -> None:
         number, executions = self.number, self._run.executions
         if self._moved and not self._is_restored and not self.has_closed:
-            writes.delete_step.extend((number, old_id) for old_id in self._moved)
+            writes["delete_step"].extend((number, old_id) for old_id in self._moved)
         if self.has_closed:
             if not self.is_new:
-                writes.delete_steps.append((number,))
+                writes["delete_steps"].append((number,))
             return
         in_turn = False  # from the first that is queued on, so that the rows of a run stay in their order
         for execution_id, is_stored in self._executions.items():
             execution = executions.get(execution_id)
             if execution is None:
                 if is_stored:
-                    writes.delete_step.append((number, execution_id))
+                    writes["delete_step"].append((number, execution_id))
                 continue
             due_at = to_micros(execution.due_at) if execution.due_at else None
             worker, queue, rank = place(number, execution)
@@ -278,40 +278,40 @@ class RunRows:
             if is_stored:
                 head: tuple[Any, ...] = (execution.phase._value_, *lease, body)
                 if is_queued:
-                    writes.update_queued_step.append((*head, queue, rank, number, execution_id))
+                    writes["update_queued_step"].append((*head, queue, rank, number, execution_id))
                 else:
-                    writes.update_step.append((*head, number, execution_id))
+                    writes["update_step"].append((*head, number, execution_id))
             else:
                 head = (number, execution_id, execution.step, execution.phase._value_, *lease, body)
                 in_turn = in_turn or is_queued
                 if in_turn:
-                    writes.insert_queued_step.append((*head, queue, rank))
+                    writes["insert_queued_step"].append((*head, queue, rank))
                 else:
-                    writes.insert_step.append(head)
+                    writes["insert_step"].append(head)
 
     def _write_messages(self, writes: Writes) -> None:
         for seq, message in self._messages.items():
             if message.is_stored and not message.is_unread:
-                writes.delete_message.append((self.number, seq))
+                writes["delete_message"].append((self.number, seq))
             elif message.is_unread and not message.is_stored:
                 row = (self.number, seq, message.channel, message.key, encode_json(message.value))
-                writes.insert_message.append(row)
+                writes["insert_message"].append(row)
 
     def _write_attributes(self, writes: Writes) -> None:
         run = self._run
-        writes.clear_attribute.extend((self.number, name) for name in self._cleared)
+        writes["clear_attribute"].extend((self.number, name) for name in self._cleared)
         for name, key in self._attributes:
             entries = run.attributes if key is None else run.attribute_maps.get(name, {})
             entry = name if key is None else key
             stored_key = "" if key is None else key
             if entry in entries:
                 if key is not None and self._is_indexed(name):
-                    writes.delete_attribute.append((self.number, name, stored_key))  # it stands last again
+                    writes["delete_attribute"].append((self.number, name, stored_key))  # it stands last again
                 value = encode_json(entries[entry])
                 kept = Indexed(value) if self._is_indexed(name) else value
-                writes.set_attribute.append((self.number, name, int(key is not None), stored_key, kept))
+                writes["set_attribute"].append((self.number, name, int(key is not None), stored_key, kept))
             elif name not in self._cleared:
-                writes.delete_attribute.append((self.number, name, stored_key))
+                writes["delete_attribute"].append((self.number, name, stored_key))
 
     def _is_indexed(self, name: str) -> bool:
         attribute = self.flow.attributes.get(name)
@@ -321,10 +321,10 @@ class RunRows:
         outputs = self._run.outputs
         if self.has_closed and self._run.status is not Status.COMPLETED:
             if not self.is_new:
-                writes.delete_outputs.append((self.number,))
+                writes["delete_outputs"].append((self.number,))
             return
         first = len(outputs) - self._new_outputs_count
-        writes.insert_output.extend(
+        writes["insert_output"].extend(
             (self.number, position, encode_json(outputs[position])) for position in range(first, len(outputs))
         )
 
@@ -332,24 +332,24 @@ class RunRows:
         number = self.number
         if self.has_closed:
             if (self.flow.joins or self._is_redefined) and not self.is_new:
-                writes.delete_rounds.append((number,))
-                writes.delete_all_reports.append((number,))
+                writes["delete_rounds"].append((number,))
+                writes["delete_all_reports"].append((number,))
             return
         for name, is_stored in self._rounds.items():
             round = self._run.rounds.get(name)
             if round is not None:
                 counters = (round.counting, round.missed, round.members, int(round.is_cancelled))
                 if is_stored:
-                    writes.update_round.append((*counters, number, name))
+                    writes["update_round"].append((*counters, number, name))
                 else:
-                    writes.insert_round.append((number, name, round.join, round.branch_count, *counters))
+                    writes["insert_round"].append((number, name, round.join, round.branch_count, *counters))
             elif is_stored:
-                writes.delete_round.append((number, name))
-                writes.delete_reports.append((number, name))
+                writes["delete_round"].append((number, name))
+                writes["delete_reports"].append((number, name))
         for name, count in self._new_reports.items():
             if name in self._run.rounds:
                 reports = self._run.rounds[name].reports
-                writes.insert_report.extend(
+                writes["insert_report"].extend(
                     (number, name, position, reports[position].branch, encode_json(reports[position].value))
                     for position in range(len(reports) - count, len(reports))
                 )

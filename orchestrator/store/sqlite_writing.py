@@ -72,7 +72,7 @@ class SqliteTransaction(SqliteUpkeep):
     def write(self, writes: Writes) -> None:
         self.bodies.seal(writes)
         execute = self._connection.executemany
-        for name, rows in writes:
+        for name, rows in writes.in_order():
             if self._lost and name in WORKER_AT:
                 rows = self._without_lost(rows, WORKER_AT[name])
             if name in QUEUED:

@@ -29,7 +29,7 @@ class Bench:
         write = SqliteTransaction.write
 
         def note(transaction: SqliteTransaction, writes: Writes) -> None:
-            self.transactions.append([name for name, _ in writes])
+            self.transactions.append([name for name, _ in writes.in_order()])
             write(transaction, writes)
 
         monkeypatch.setattr(SqliteTransaction, "write", note)

@@ -32,7 +32,8 @@ def commit(transaction: Transaction, number: int, run: Run, *changes: Change, qu
     evolve(run, list(changes))
     rows.note(list(changes))
     event = RunStarted(at=NOW, flow_id=run.flow_id, run_id=run.run_id)
-    writes = Writes(insert_history=[history_row(number, run.version, NOW, event, list(changes))])
+    writes = Writes()
+    writes["insert_history"].append(history_row(number, run.version, NOW, event, list(changes)))
     rows.write(writes, place)
     transaction.write(writes)
 

@@ -4,7 +4,7 @@ from orchestrator.store.postgres_statements import BULK, MERGED, compile_postgre
 from orchestrator.store.postgres_statements import STATEMENTS as DEFINED
 from orchestrator.store.sql import PARAMETERS, read_sql
 from orchestrator.store.sql import STATEMENTS as ON_SQLITE
-from orchestrator.store.writes import QUEUED, Writes
+from orchestrator.store.writes import ORDER, QUEUED
 
 SCHEMA, STATEMENTS, ON_POSTGRES = read_sql("postgres.sql")
 
@@ -21,9 +21,7 @@ def test_every_defined_statement_is_read_from_the_file() -> None:
 
 
 def test_row_parameters_stand_in_the_order_that_sqlite_has_them_in() -> None:
-    assert {name: ON_POSTGRES[name] for name in Writes.__slots__} == {
-        name: PARAMETERS[name] for name in Writes.__slots__
-    }
+    assert {name: ON_POSTGRES[name] for name in ORDER} == {name: PARAMETERS[name] for name in ORDER}
 
 
 def test_many_rows_have_the_columns_of_one() -> None:
@@ -37,7 +35,7 @@ def test_many_rows_have_the_columns_of_one() -> None:
 
 
 def test_merged_statements_take_the_parameters_of_each_in_the_order_of_writes() -> None:
-    order = list(Writes.__slots__)
+    order: list[str] = list(ORDER)
     for merged, names in MERGED.items():
         assert ON_POSTGRES[merged] == tuple(each for name in names for each in ON_POSTGRES[name])
         assert sorted(names, key=order.index) == list(names)

@@ -3,7 +3,7 @@ from importlib.resources import files
 from orchestrator.store.sql import PARAMETERS, SCHEMA, STATEMENTS
 from orchestrator.store.statements import STATEMENTS as DEFINED
 from orchestrator.store.statements import compile_sqlite
-from orchestrator.store.writes import Writes
+from orchestrator.store.writes import ORDER
 
 
 def test_the_sql_file_is_what_core_compiles() -> None:
@@ -18,7 +18,7 @@ def test_every_defined_statement_is_read_from_the_file() -> None:
 
 
 def test_every_kind_of_write_has_its_statement() -> None:
-    assert set(Writes.__slots__) <= set(STATEMENTS)
+    assert set(ORDER) <= set(STATEMENTS)
 
 
 def test_row_parameters_stand_in_the_order_of_the_statement() -> None:
