@@ -106,6 +106,8 @@ def construct(node: Node, report: Report) -> Json:
 
 
 _BLOCK_STYLES = ("|", ">")
+_ALIAS, _SCALAR = yaml.AliasEvent, yaml.ScalarEvent
+_LIST_START, _LIST_END, _MAPPING_END = yaml.SequenceStartEvent, yaml.SequenceEndEvent, yaml.MappingEndEvent
 
 
 class _TooDeep(Exception):
@@ -132,7 +134,7 @@ class _Composer:
             self._report("YML012", "the file is empty", Span(1, 1, 1, 1), help="declare a flow: `flow: Name`")
             return None
         parser.get_event()
-        root = self._node(0)
+        root = self._node(parser.get_event(), 0)
         parser.get_event()
         if not parser.check_event(yaml.StreamEndEvent):
             event = parser.get_event()
@@ -146,32 +148,30 @@ class _Composer:
         self._check_tabs()
         return root
 
-    def _node(self, depth: int) -> Node:
-        event = self._parser.get_event()
-        start, end = event.start_mark, event.end_mark
-        span = Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
-        kind = type(event)
+    def _node(self, event: Any, depth: int) -> Node:
+        span, kind = _span(event.start_mark, event.end_mark), type(event)
         if depth > DEPTH_LIMIT:
             raise _TooDeep(span)
-        if kind is yaml.AliasEvent:
+        if kind is _ALIAS:
             return self._alias(event, span)
-        if event.anchor is not None:
-            self._anchors[event.anchor] = None
-        if event.tag is not None or (kind is yaml.ScalarEvent and event.style == "!"):
+        anchor = event.anchor
+        if anchor is not None:
+            self._anchors[anchor] = None
+        if event.tag is not None or (kind is _SCALAR and event.style == "!"):
             self._report_tag(event, span)
         node: Node
-        if kind is yaml.ScalarEvent:
+        if kind is _SCALAR:
             style = event.style or ""
             self.scalar_spans.append(span)
             if style in _BLOCK_STYLES:
                 span = self._trimmed(span)
             node = Scalar(span, event.value, "" if style == "!" else style)
-        elif kind is yaml.SequenceStartEvent:
-            node = self._list(span, depth, bool(event.flow_style))
+        elif kind is _LIST_START:
+            node = self._list(span, depth + 1, bool(event.flow_style))
         else:
-            node = self._mapping(span, depth, bool(event.flow_style))
-        if event.anchor is not None:
-            self._anchors[event.anchor] = node
+            node = self._mapping(span, depth + 1, bool(event.flow_style))
+        if anchor is not None:
+            self._anchors[anchor] = node
         return node
 
     def _alias(self, event: Any, span: Span) -> Node:
@@ -201,21 +201,25 @@ class _Composer:
 
     def _list(self, span: Span, depth: int, is_flow: bool) -> Node:
         node = ListNode(span)
-        is_at = self._parser.check_event
-        while not is_at(yaml.SequenceEndEvent):
-            node.items.append(self._node(depth + 1))
-        self._close(node, is_flow, node.items[-1] if node.items else None)
+        next_event, items = self._parser.get_event, node.items
+        event = next_event()
+        while type(event) is not _LIST_END:
+            items.append(self._node(event, depth))
+            event = next_event()
+        _close(node, event if is_flow else None, items[-1] if items else None)
         return node
 
     def _mapping(self, span: Span, depth: int, is_flow: bool) -> Node:
         node = MappingNode(span)
         last: Node | None = None
-        is_at = self._parser.check_event
-        while not is_at(yaml.MappingEndEvent):
-            key = self._node(depth + 1)
-            last = self._node(depth + 1)
+        next_event = self._parser.get_event
+        event = next_event()
+        while type(event) is not _MAPPING_END:
+            key = self._node(event, depth)
+            last = self._node(next_event(), depth)
             self._add(node, key, last)
-        self._close(node, is_flow, last)
+            event = next_event()
+        _close(node, event if is_flow else None, last)
         return node
 
     def _add(self, node: MappingNode, key: Node, value: Node) -> None:
@@ -245,15 +249,6 @@ class _Composer:
             )
             return
         node.entries[key.value] = (key.span, value)
-
-    def _close(self, node: Node, is_flow: bool, last: Node | None) -> None:
-        event = self._parser.get_event()
-        start = node.span
-        if is_flow:
-            end = _span(event.end_mark, event.end_mark)
-            node.span = Span(start.line, start.column, end.line, end.column)
-        elif last is not None and (last.span.end_line, last.span.end_column) > (start.line, start.column):
-            node.span = Span(start.line, start.column, last.span.end_line, last.span.end_column)
 
     def _trimmed(self, span: Span) -> Span:
         """A block scalar's end mark stands before the next token: move it to the end of the text."""
@@ -358,12 +353,23 @@ def _is_text(plain: str) -> bool:
     return (plain[:1].isalpha() and len(plain) > 5) or isinstance(resolve_plain(plain), str)
 
 
+def _close(node: Node, end: Any, last: Node | None) -> None:
+    """`end`: the event of a closing bracket; a node without one ends where its last part does."""
+    start = node.span
+    if end is not None:
+        mark = end.end_mark
+        node.span = Span(start.line, start.column, mark.line + 1, mark.column + 1)
+    elif last is not None and last.span[2:] > start[:2]:
+        node.span = Span(start.line, start.column, last.span.end_line, last.span.end_column)
+
+
 def _kind_of(node: Node) -> str:
     return {ListNode: "list", MappingNode: "mapping", AliasNode: "alias"}.get(type(node), "empty key")
 
 
 def _span(start: Any, end: Any) -> Span:
-    return Span(start.line + 1, start.column + 1, end.line + 1, end.column + 1)
+    # As Span(…) does, without a call of Python: there is one for every key and value.
+    return tuple.__new__(Span, (start.line + 1, start.column + 1, end.line + 1, end.column + 1))
 
 
 _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -58,19 +58,19 @@ class Source:
             return tuple(node.entries)
         return tuple(range(len(node.items))) if is_exact and isinstance(node, ListNode) else ()
 
-    def plain_scalars(self) -> Iterator[tuple[str, Span, bool]]:
-        """Unquoted keys and values as written, each where it stands; True: it is a key."""
+    def plain_scalars(self, beginning: Collection[str]) -> Iterator[tuple[str, Span, bool]]:
+        """Unquoted keys and values that begin so, as written, each where it stands; True: it is a key."""
         pending = [self._root] if self._root is not None else []
         while pending:
             node = pending.pop()
             if isinstance(node, Scalar):
-                if not node.style:
+                if not node.style and node.value[:1] in beginning:
                     yield node.value, node.span, False
             elif isinstance(node, ListNode):
                 pending.extend(node.items)
             elif isinstance(node, MappingNode):
                 for name, (key, value) in node.entries.items():
-                    if key.end_line == key.line and key.end_column - key.column == len(name):
+                    if name[:1] in beginning and key[2:] == (key.line, key.column + len(name)):
                         yield name, key, True
                     pending.append(value)
 

@@ -90,13 +90,8 @@ def with_otherwise(decisions: Sequence[Decision]) -> Iterator[tuple[str, Decisio
 
 
 def otherwise_of(decision: Decision) -> Decision | None:
-    match decision.outcome:
-        case GoToMany(otherwise=otherwise):
-            return otherwise
-        case ForceCompleteIfChannelsEmpty(otherwise=otherwise):
-            return otherwise
-        case _:
-            return None
+    outcome = decision.outcome
+    return outcome.otherwise if isinstance(outcome, GoToMany | ForceCompleteIfChannelsEmpty) else None
 
 
 def movements_of(decision: Decision) -> tuple[Movement, ...]:

@@ -22,8 +22,8 @@ _FIRST = frozenset("yYnNoO+-0123456789")
 
 def find_ambiguous_scalars(facts: Facts) -> Iterator[Problem]:
     """YML003: unquoted text that is none to readers of YAML 1.1; or a number that they read in octal."""
-    for text, span, is_key in facts.source.plain_scalars():
-        if not text or text[0] not in _FIRST or (other := other_reading(text)) is None:
+    for text, span, is_key in facts.source.plain_scalars(_FIRST):
+        if (other := other_reading(text)) is None:
             continue
         what = "key" if is_key else "value"
         if isinstance(resolve_plain(text), str):

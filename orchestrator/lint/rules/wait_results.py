@@ -56,11 +56,9 @@ def find_unread_messages(facts: Facts) -> Iterator[Problem]:
 
 
 def _is_given_back(facts: Facts, step: Step, channel: str) -> bool:
-    after = facts.paths.after(step.name)
-    return any(
-        place.path[:1] == ("steps",) and place.path[1] in after
-        for place in facts.uses.channels[channel].publishers
-    )
+    places = facts.uses.channels[channel].publishers
+    publishers = {place.path[1] for place in places if place.path[:1] == ("steps",)}
+    return bool(publishers) and not publishers.isdisjoint(facts.paths.after(step.name))
 
 
 RULES: list[Rule] = [find_untested_timers, find_unread_messages]
