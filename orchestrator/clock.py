@@ -39,12 +39,10 @@ class SharedClock:
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
         self._offset = timedelta()
+        self.monotonic = self._clock.monotonic
 
     def now(self) -> datetime:
         return self._clock.now() + self._offset
-
-    def monotonic(self) -> float:
-        return self._clock.monotonic()
 
     def compare(self, ask: Callable[[], datetime | None]) -> timedelta | None:
         """By how much it was put right; None: it was right.

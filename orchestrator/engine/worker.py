@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
-from orchestrator.binding.context import Services
+from orchestrator.binding.context import NO_SERVICES, Services
 from orchestrator.clock import Clock
 from orchestrator.core.state import TIMEOUT_ID
 from orchestrator.definition.model import Json
@@ -267,6 +267,8 @@ class Worker:
     def _services(self, task: Task) -> Services:
         if self.engine.tracing is not None:
             self.engine.tracing.enter(task)
+        if not task.bound.takes_context:
+            return NO_SERVICES
         heartbeat = partial(self._dispatcher.beat, task)
         return Services(client=self._client, is_cancelled=task.has_been_cancelled, heartbeat=heartbeat)
 
