@@ -23,8 +23,8 @@ def foresee(transaction: Transaction, submissions: Iterable[Submission], known: 
             runs.add(submission.run)
         else:
             flow_ids.add(submission.flow_id)
-    transaction.prepare(runs, flow_ids, reported, started - flow_ids)
+    unknown = [each for each in flow_ids if known.cache.latest(each) is None]
+    transaction.prepare(runs, flow_ids, reported, started - flow_ids, unknown)
     if transaction.answers_together:
-        unknown = [each for each in flow_ids if known.cache.latest(each) is None]
         heads = [head for each in unknown if (head := transaction.find_latest(each)) is not None]
         known.preload(transaction, [*runs, *(head.run for head in heads)])

@@ -25,11 +25,20 @@ class Runs:
         self.definitions = definitions
 
     def preload(self, transaction: Transaction, numbers: Iterable[int]) -> None:
-        """Those that are not in memory, all at once, if there are several."""
-        if transaction.answers_together:
-            unknown = [number for number in dict.fromkeys(numbers) if self.cache.get(number) is None]
-            if len(unknown) > 1:
-                transaction.preload(unknown)
+        """What is missing of them in memory, all at once, if it is of several."""
+        if not transaction.answers_together:
+            return
+        entries = {number: self.cache.get(number) for number in numbers}
+        unknown = [number for number, entry in entries.items() if entry is None]
+        stale = [e for e in entries.values() if e is not None and VOID != e.epoch != transaction.epoch]
+        versions = transaction.versions(each.number for each in stale) if stale else {}
+        behind = [
+            (each.number, each.run.version)
+            for each in stale
+            if each.number in versions and each.run.version < versions[each.number].version
+        ]
+        if len(unknown) + len(behind) > 1:
+            transaction.preload(unknown, behind)
 
     def by_number(self, transaction: Transaction, number: int) -> Entry | None:
         entry = self.cache.get(number)

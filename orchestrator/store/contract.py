@@ -147,8 +147,10 @@ class Reading(Protocol):
     answers_together: bool
     """`preload` saves something."""
 
-    def preload(self, runs: Iterable[int]) -> None:
-        """These are about to be loaded, in this transaction and before anything of them is written."""
+    def preload(self, runs: Iterable[int], behind: Iterable[tuple[int, int]] = ()) -> None:
+        """These are about to be loaded, in this transaction and before anything of them is written; of those
+        `behind`, the history after a version is about to be read.
+        """
         ...
 
     def load(self, head: Head) -> StoredRun: ...
@@ -269,12 +271,13 @@ class Transaction(Reading, Protocol):
         flow_ids: Iterable[str],
         reported: Iterable[int] = (),
         started: Iterable[str] = (),
+        unloaded: Iterable[str] = (),
     ) -> None:
         """These runs, and the latest ones of these flow ids, will be asked for: many are found at once.
 
         `reported`: runs whose handlers here have something to say. What is decided about these is written, or
         a lease released: it need not be true before that is committed. `started`: flow ids to start a run
-        under; nothing else is asked about them.
+        under; nothing else is asked about them. `unloaded`: those of the flow ids whose run will be loaded.
         """
         ...
 

@@ -11,6 +11,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 
 import psycopg
 
@@ -52,7 +53,7 @@ class PostgresStore:
         self._numbers = RunNumbers(self.dialect.quoted)
         self.bell = Bell(address, uuid.uuid4().hex)
         with self._errors():
-            self._writer = self._connect()
+            self._writer = self._connect(is_writer=True)
             try:
                 demand_release(self._writer, self.dialect, self.url, makes=makes)
             except BaseException:
@@ -126,7 +127,7 @@ class PostgresStore:
     def _find_writer(self) -> Link:
         self._require_open()
         if self._writer is None or self._writer.is_broken:
-            self._writer = patiently(self._connect)
+            self._writer = patiently(partial(self._connect, is_writer=True))
         return self._writer
 
     @contextlib.contextmanager
@@ -196,8 +197,8 @@ class PostgresStore:
             while self._readers:
                 self._readers.pop().close()
 
-    def _connect(self) -> Link:
-        return connect(self.address, self.dialect)
+    def _connect(self, *, is_writer: bool = False) -> Link:
+        return connect(self.address, self.dialect, is_writer=is_writer)
 
     def _require_open(self) -> None:
         if self._is_closed:

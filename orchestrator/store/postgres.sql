@@ -157,20 +157,20 @@ CREATE TABLE orchestrator.runs (
 )
  WITH (fillfactor = 70)
 
--- schema runs_by_flow
-CREATE INDEX runs_by_flow ON orchestrator.runs (flow, started_at, run)
-
--- schema runs_by_status
-CREATE INDEX runs_by_status ON orchestrator.runs (status, started_at, run)
-
--- schema runs_closed
-CREATE INDEX runs_closed ON orchestrator.runs (closed_at) WHERE closed_at IS NOT NULL
+-- schema runs_newest
+CREATE INDEX runs_newest ON orchestrator.runs (started_at, run) WHERE is_latest = 1
 
 -- schema runs_latest
 CREATE UNIQUE INDEX runs_latest ON orchestrator.runs (flow_id) WHERE is_latest = 1
 
--- schema runs_newest
-CREATE INDEX runs_newest ON orchestrator.runs (started_at, run) WHERE is_latest = 1
+-- schema runs_closed
+CREATE INDEX runs_closed ON orchestrator.runs (closed_at) WHERE closed_at IS NOT NULL
+
+-- schema runs_by_status
+CREATE INDEX runs_by_status ON orchestrator.runs (status, started_at, run)
+
+-- schema runs_by_flow
+CREATE INDEX runs_by_flow ON orchestrator.runs (flow, started_at, run)
 
 -- schema schema_version
 CREATE TABLE orchestrator.schema_version (
@@ -195,17 +195,17 @@ CREATE TABLE orchestrator.steps (
 	rowid BIGINT GENERATED ALWAYS AS IDENTITY
 )
 
--- schema steps_claimable
-CREATE INDEX steps_claimable ON orchestrator.steps (queue, due_at) WHERE worker IS NULL AND turn IS NULL AND due_at IS NOT NULL
-
--- schema steps_identity
-CREATE UNIQUE INDEX steps_identity ON orchestrator.steps (run, execution_id)
+-- schema steps_in_turn
+CREATE INDEX steps_in_turn ON orchestrator.steps (queue, turn) WHERE worker IS NULL AND turn IS NOT NULL
 
 -- schema steps_in_queues
 CREATE INDEX steps_in_queues ON orchestrator.steps (queue) WHERE worker IS NOT NULL AND queue > 0
 
--- schema steps_in_turn
-CREATE INDEX steps_in_turn ON orchestrator.steps (queue, turn) WHERE worker IS NULL AND turn IS NOT NULL
+-- schema steps_identity
+CREATE UNIQUE INDEX steps_identity ON orchestrator.steps (run, execution_id)
+
+-- schema steps_claimable
+CREATE INDEX steps_claimable ON orchestrator.steps (queue, due_at) WHERE worker IS NULL AND turn IS NULL AND due_at IS NOT NULL
 
 -- schema workers
 CREATE TABLE orchestrator.workers (
@@ -909,6 +909,53 @@ SELECT pg_xact_status(CAST(%s::VARCHAR AS XID8)) AS pg_xact_status_1
 
 -- statement notify(channel, payload)
 SELECT pg_notify(%s::VARCHAR, %s::VARCHAR) AS pg_notify_1
+
+-- statement each_run_payload(runs, flow_ids)
+SELECT orchestrator.runs.run, orchestrator.runs.input, orchestrator.runs.state, orchestrator.runs.error
+FROM orchestrator.runs
+WHERE orchestrator.runs.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.runs.run
+
+-- statement each_steps_of(runs, flow_ids)
+SELECT orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.steps.step, orchestrator.steps.worker, orchestrator.steps.due_at, orchestrator.steps.body
+FROM orchestrator.steps
+WHERE orchestrator.steps.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.steps.run, rowid
+
+-- statement each_messages_of(runs, flow_ids)
+SELECT orchestrator.messages.run, orchestrator.messages.seq, orchestrator.messages.channel, orchestrator.messages.key, orchestrator.messages.value
+FROM orchestrator.messages
+WHERE orchestrator.messages.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.messages.run, orchestrator.messages.seq
+
+-- statement each_attributes_of(runs, flow_ids)
+SELECT orchestrator.attributes.run, orchestrator.attributes.name, orchestrator.attributes.is_map, orchestrator.attributes.key, orchestrator.attributes.value
+FROM orchestrator.attributes
+WHERE orchestrator.attributes.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.attributes.run, rowid
+
+-- statement each_rounds_of(runs, flow_ids)
+SELECT orchestrator.rounds.run, orchestrator.rounds.round, orchestrator.rounds."join", orchestrator.rounds.branch_count, orchestrator.rounds.counting, orchestrator.rounds.missed, orchestrator.rounds.members, orchestrator.rounds.is_cancelled
+FROM orchestrator.rounds
+WHERE orchestrator.rounds.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.rounds.run, rowid
+
+-- statement each_outputs_of(runs, flow_ids)
+SELECT orchestrator.outputs.run, orchestrator.outputs.body
+FROM orchestrator.outputs
+WHERE orchestrator.outputs.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.outputs.run, orchestrator.outputs.position
+
+-- statement each_history_of(runs, after_versions)
+SELECT orchestrator.history.run, orchestrator.history.version, orchestrator.history.at, orchestrator.history.kind, orchestrator.history.execution_id, orchestrator.history.body, orchestrator.history.event
+FROM orchestrator.history, unnest(%s::BIGINT[], %s::BIGINT[]) AS v(run, version)
+WHERE orchestrator.history.run = v.run AND orchestrator.history.version > v.version ORDER BY orchestrator.history.run, orchestrator.history.version
 
 -- statement bulk_insert_run(run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error)
 INSERT INTO orchestrator.runs (run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error) SELECT v.run, v.flow_id, v.is_latest, v.run_id, v.flow, v.definition, v.request_id, v.status, v.version, v.attempt, v.started_at, v.closed_at, v.input, v.state, v.error

@@ -17,11 +17,12 @@ from psycopg.pq import TransactionStatus
 
 from orchestrator.errors import StoreError, TransactionLost
 from orchestrator.store.lending import RELEASE, ROLLBACK, SAVEPOINT, Borrowed, BorrowedCursor, Loan
-from orchestrator.store.postgres_link import Link
+from orchestrator.store.postgres_link import WAYS_OF_MANY, Link
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+_AS_USUAL = "; ".join(f"SET LOCAL {way} TO DEFAULT" for way in WAYS_OF_MANY)
 _ENDS_TRANSACTION = re.compile(
     r"\s*(commit|end|abort|begin|start\s+transaction|prepare\s+transaction|rollback(?!\s+(\w+\s+)?to\b))\b",
     re.IGNORECASE,
@@ -75,7 +76,7 @@ class Lender:
         """
         borrowed = self._borrowed = PostgresBorrowed(link.connection)
         link.defer_text("SET LOCAL idle_in_transaction_session_timeout TO 0")
-        link.execute(f"SAVEPOINT {SAVEPOINT}")
+        link.execute(f"{_AS_USUAL}; SAVEPOINT {SAVEPOINT}")
         try:
             with self._find_engine().connect() as lent:
                 try:

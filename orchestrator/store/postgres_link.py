@@ -38,6 +38,11 @@ others wait for: it is cut off, and does it again. As long as a lease; a handler
 may take longer.
 """
 
+WAYS_OF_MANY = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin")
+"""What writes looks for few rows, by index. A plan that the server made, and keeps, when a table was new and
+empty would read the whole table each time, however large it has become.
+"""
+
 
 class Dialect:
     """The statements, with the name of this store's schema in them."""
@@ -157,11 +162,14 @@ class Link:
         return list(answers)
 
 
-def connect(address: Address, dialect: Dialect) -> Link:
+def connect(address: Address, dialect: Dialect, *, is_writer: bool = False) -> Link:
     connection = psycopg.connect(address.conninfo, autocommit=True)
     connection.prepare_threshold = None  # it would deallocate ours together with its own
     if not address.is_pooled:
-        connection.execute(f"SET idle_in_transaction_session_timeout TO {LONGEST_IDLE}")
+        settings = [f"idle_in_transaction_session_timeout TO {LONGEST_IDLE}"]
+        if is_writer:
+            settings += [f"{way} TO off" for way in WAYS_OF_MANY]
+        connection.execute("; ".join(f"SET {each}" for each in settings))
     return Link(connection, dialect, prepares=not address.is_pooled)
 
 

@@ -22,6 +22,7 @@ from orchestrator.errors import StoreConflict
 from orchestrator.store.contract import Head, Version
 from orchestrator.store.postgres_link import Link, Rows
 from orchestrator.store.postgres_memory import Memory
+from orchestrator.store.postgres_reading import Question, of_many
 from orchestrator.store.postgres_upkeep import PostgresUpkeep
 from orchestrator.store.postgres_wire import Statement
 from orchestrator.store.queues import NO_QUEUES, Queues, queues_of
@@ -159,10 +160,12 @@ class PostgresLocks(PostgresUpkeep):
         flow_ids: Iterable[str],
         reported: Iterable[int] = (),
         started: Iterable[str] = (),
+        unloaded: Iterable[str] = (),
     ) -> None:
         asked, flow_ids, started = set(runs).union(reported), set(flow_ids), set(started)
         if not self._assume(asked, flow_ids, started):
-            self._lock(asked, [each for each in flow_ids | started if each not in self._latest])
+            unknown = [each for each in flow_ids | started if each not in self._latest]
+            self._lock(asked, unknown, unloaded=list(unloaded))
         else:
             self._doubtful = self._assumed.keys() - set(reported)
 
@@ -204,8 +207,17 @@ class PostgresLocks(PostgresUpkeep):
         self._lock(runs)
         return {run: self._heads[run] for run in runs if run in self._heads}
 
-    def _lock(self, runs: Iterable[int], flow_ids: Sequence[str] = (), *, is_sure: bool = False) -> None:
-        """Runs by number, and the latest ones of flow ids. `is_sure`: even those taken for unchanged."""
+    def _lock(
+        self,
+        runs: Iterable[int],
+        flow_ids: Sequence[str] = (),
+        *,
+        is_sure: bool = False,
+        unloaded: Sequence[str] = (),
+    ) -> None:
+        """Runs by number, and the latest ones of flow ids. `is_sure`: even those taken for unchanged;
+        `unloaded`: flow ids whose runs are loaded together with that.
+        """
         unknown = {run for run in runs if run not in self._heads or (is_sure and run in self._assumed)}
         if not unknown and not flow_ids:
             return
@@ -221,12 +233,15 @@ class PostgresLocks(PostgresUpkeep):
         if not flow_ids:
             self._note(self._all("lock_runs" if waits else "lock_runs_now", *parameters))
         else:
-            questions: list[tuple[str, tuple[object, ...]]] = [
+            questions: list[Question] = [
                 ("lock_runs" if waits else "lock_runs_now", parameters),
                 ("latest_of", (list(flow_ids),)),
+                *(of_many([], list(unloaded)) if unloaded else ()),
             ]
-            locked, latest = self._link.together(questions)
+            locked, latest, *loaded = self._link.together(questions)
             self._note(locked)
+            if loaded:
+                self._note_loaded({run for run, *_ in locked}, loaded)
             # Where another run became the latest while the lock was waited for, `find_latest` looks again.
             self._latest |= dict.fromkeys(set(flow_ids) - {flow_id for flow_id, _ in latest})
         self._locked |= unknown

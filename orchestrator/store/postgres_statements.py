@@ -47,6 +47,7 @@ from orchestrator.store.heads import list_statements
 from orchestrator.store.postgres_tables import SCHEMA
 from orchestrator.store.postgres_tables import definitions as made
 from orchestrator.store.postgres_work_statements import LOCKED, ORDERS, WORK, is_any
+from orchestrator.store.sql_reading import OF_RUN
 from orchestrator.store.statements import RUN_TABLES
 from orchestrator.store.tables import (
     attributes,
@@ -292,6 +293,25 @@ for _table in RUN_TABLES:
         .order_by(_ORDER.get(_table.name, literal_column("rowid")))
     )
 
+
+def _of_many(one: Any) -> Executable:
+    """The same of many runs: those of the numbers and the latest ones of the flow ids."""
+    (of,) = one.get_final_froms()
+    latest: Any = func.array(select(runs.c.run).where(_OF_FLOW_IDS).scalar_subquery())
+    either = func.array_cat(b("runs", type_=ARRAY(BIGINT)), latest)
+    found = select(of.c.run, *one.selected_columns).where(of.c.run == func.any(either))
+    return found.order_by(of.c.run, *() if of is runs else (_ORDER.get(of.name, literal_column("rowid")),))
+
+
+for _name in OF_RUN:
+    _STATEMENTS[f"each_{_name}"] = _of_many(_STATEMENTS[_name])
+_behind = func.unnest(b("runs", type_=ARRAY(BIGINT)), b("after_versions", type_=ARRAY(BIGINT)))
+_behind_rows = _behind.table_valued(column("run", BIGINT), column("version", BIGINT)).render_derived(name="v")
+_STATEMENTS["each_history_of"] = (
+    select(history.c.run, *_STATEMENTS["history_of"].selected_columns)
+    .where(history.c.run == _behind_rows.c.run, history.c.version > _behind_rows.c.version)
+    .order_by(history.c.run, history.c.version)
+)
 _STEP = {"of_run": steps.c.run, "of_execution": steps.c.execution_id}
 _RUN = {"of_run": runs.c.run, "from_version": runs.c.version}
 _EXPECTED: ColumnElement[Any] = b("expected", type_=BIGINT)

@@ -39,6 +39,8 @@ def definitions() -> list[tuple[str, CreateTable | CreateIndex | CreateSequence]
     ]
     for table in POSTGRES.sorted_tables:
         made.append((table.name, CreateTable(table)))
-        indexes = sorted(table.indexes, key=lambda index: str(index.name))
+        # Of two that seem as good while nothing is there, PostgreSQL takes the one that was made later:
+        # `runs_latest`, not `runs_newest`.
+        indexes = sorted(table.indexes, key=lambda index: str(index.name), reverse=True)
         made.extend((str(index.name), CreateIndex(index)) for index in indexes)
     return made

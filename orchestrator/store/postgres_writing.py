@@ -73,8 +73,8 @@ class PostgresTransaction(PostgresLocks):
         self.registered: set[int] = set()
         self.buried: set[int] = set()
         self.is_ring_due = False
-        self._due: dict[int, int | None] = {}
-        """By queue, when its next work is due, as the last claim has left it."""
+        self._due: dict[tuple[int, tuple[str, ...]], int | None] = {}
+        """By queue and what is excluded, when its next work is due, as the last claim has left it."""
         self._lender = lender
         self._numbers = numbers
 
@@ -174,7 +174,7 @@ class PostgresTransaction(PostgresLocks):
     ) -> list[Claimed]:
         share, at = due_share(limit), to_micros(now)
         rows = self._claim(worker, at, (share, limit), excluded, queue)
-        due_at = self._due.get(queue)
+        due_at = self._due.get((queue, tuple(excluded)))
         if len(rows) < limit and due_at is not None and due_at <= at:
             left = limit - len(rows)
             rows += self._claim(worker, at, (left, left), excluded, queue)
@@ -199,7 +199,7 @@ class PostgresTransaction(PostgresLocks):
                 ("next_due_at", (queue, queue)),
             ]
         rows, due = self._link.together(questions)
-        self._due[queue] = due[0][0]
+        self._due[queue, tuple(excluded)] = due[0][0]
         return rows
 
     def claim_timers(self, worker: int, now: datetime, limit: int) -> list[Claimed]:
@@ -214,8 +214,10 @@ class PostgresTransaction(PostgresLocks):
         return from_micros(micros) if micros is not None else None
 
     def next_due_at(self, excluded: Sequence[str], queue: int = 0) -> datetime | None:
-        if (known := self._due.get(queue)) is not None:
-            return from_micros(known)
+        asked = queue, tuple(excluded)
+        if asked in self._due:
+            known = self._due[asked]
+            return from_micros(known) if known is not None else None
         if excluded or self.pauses:
             left = list(excluded)
             (micros,) = self._row("next_due_at_except", queue, left, queue, left)

@@ -46,7 +46,7 @@ class SqlReading:
     bodies: Bodies = PLAIN
     answers_together = False
 
-    def preload(self, runs: Iterable[int]) -> None:
+    def preload(self, runs: Iterable[int], behind: Iterable[tuple[int, int]] = ()) -> None:
         """Nothing, where a question costs no more than a call."""
 
     def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:

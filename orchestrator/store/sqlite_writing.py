@@ -59,6 +59,7 @@ class SqliteTransaction(SqliteUpkeep):
         flow_ids: Iterable[str],
         reported: Iterable[int] = (),
         started: Iterable[str] = (),
+        unloaded: Iterable[str] = (),
     ) -> None:
         """Nothing to gain."""
 

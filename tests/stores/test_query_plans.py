@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 
 from orchestrator.store.opening import open_store
-from orchestrator.store.postgres_link import Dialect
+from orchestrator.store.postgres_link import WAYS_OF_MANY, Dialect
 from orchestrator.store.postgres_url import read_url
 from orchestrator.store.sql import RUN_TABLES, STATEMENTS
 from orchestrator.store.tables import METADATA
@@ -76,6 +76,20 @@ def test_postgres_can_find_what_it_looks_for_by_an_index() -> None:
                 connection.execute(b"SET enable_%s TO off" % way)
             found = {name for name, each in statements.items() if whole_in_postgres(connection, each.text)}
     assert found == READ_WHOLE_IN_POSTGRES.keys() & statements.keys()
+
+
+def test_postgres_does_so_with_plans_that_were_made_while_nothing_was_there() -> None:
+    """It keeps them, whatever has come since."""
+    with postgres.database() as url:
+        open_store(url).close()
+        address = read_url(url)
+        statements = Dialect(address.schema).statements
+        with psycopg.connect(address.conninfo, autocommit=True) as connection:
+            assert whole_in_postgres(connection, statements["find_latest"].text) == []
+            for way in WAYS_OF_MANY:
+                connection.execute(f"SET {way} TO off".encode())
+            found = {name for name, each in statements.items() if whole_in_postgres(connection, each.text)}
+    assert found <= READ_WHOLE_IN_POSTGRES.keys()
 
 
 def whole_in_postgres(connection: psycopg.Connection, sql: bytes) -> list[str]:
