@@ -79,6 +79,7 @@ class Committer:
         """Submissions of a batch that failed for a reason of its own: tried one by one."""
         self._gathering: Gathering | None = None
         """Of those whom the last commit has answered."""
+        self._is_led_by_dispatcher = False
         self._now = clock.now()
 
     # --- Leading ---
@@ -86,25 +87,28 @@ class Committer:
     def submit(self, submission: Submission) -> None:
         self.inbox.append(submission)
 
-    def lead(self, receipt: Receipt | None = None) -> None:
+    def lead(self, receipt: Receipt | None = None, *, by_dispatcher: bool = False) -> None:
         """Commit until nothing is left, unless somebody else is at it: they look again when they are done.
 
-        `receipt`: of a client, who gathers what others want.
+        `receipt`: what the client waits for who leads. `by_dispatcher`: it wakes whom it needs itself.
         """
         while self.has_work():
             if not self._lock.acquire(blocking=False):
                 return
             try:
-                if receipt is not None:
-                    self._gather(receipt)
+                self._is_led_by_dispatcher = by_dispatcher
+                self._gather(receipt)
                 self._commit_batch()
             finally:
                 self._lock.release()
 
-    def _gather(self, receipt: Receipt) -> None:
-        receipt.note_awake()  # answered before, and still leading
-        if self._gathering is not None:
-            self._gathering.wait()
+    def _gather(self, receipt: Receipt | None) -> None:
+        """Those whom the commit before has answered are awake before the next one begins."""
+        if receipt is not None:
+            receipt.note_awake()  # answered before, and still leading
+        gathering, self._gathering = self._gathering, None
+        if gathering is not None:
+            gathering.wait()
 
     def has_work(self) -> bool:
         if self.is_paused:
@@ -347,7 +351,7 @@ class Committer:
             self.runs.definitions.note_stored(hash, epoch)
         end_leases(cache, workplace, batch)
         if workplace is not None:
-            open_leases(cache, workplace, batch)
+            open_leases(cache, workplace, batch, by_dispatcher=self._is_led_by_dispatcher)
             if batch.has_left_work or batch.next_due_at is not None:
                 workplace.note_work(has_more=batch.has_left_work or None, due_at=batch.next_due_at)
             if batch.queues.has_limits and (batch.ended or batch.has_freed_slot):

@@ -142,13 +142,15 @@ class Dispatcher:
             return None
         return task_of_call(entry.number, execution, bound, self.worker)
 
-    def accept(self, tasks: list[Task]) -> None:
+    def accept(self, tasks: list[Task], *, by_dispatcher: bool) -> None:
         elsewhere = [task for task in tasks if task.is_elsewhere]
         self._call_count += len(tasks) - len(elsewhere)
         if elsewhere:
             self._elsewhere.accept(elsewhere)
-        self._ready.extend(task for task in tasks if not task.is_elsewhere or task.failure is not None)
-        if self._ready and not self._idle:
+        here = [task for task in tasks if not task.is_elsewhere or task.failure is not None]
+        self._ready.extend(here)
+        is_called = self._wake_one() if here and not by_dispatcher else bool(self._idle)
+        if self._ready and not is_called:
             self.watch.need_within(_PATIENCE)
 
     def forget(self, tasks: list[Task]) -> None:
@@ -245,11 +247,11 @@ class Dispatcher:
                 self._perform(seat, task)
                 if self._may_put_off():
                     continue
-                committer.lead()
+                committer.lead(by_dispatcher=True)
                 if len(self._ready) > 1 and self._idle:
                     self._call_company()
             elif committer.needs_leader():
-                committer.lead()
+                committer.lead(by_dispatcher=True)
             else:
                 self._rest(seat)
 
@@ -391,11 +393,6 @@ class Dispatcher:
 
     # --- Clocks ---
 
-    def wake_for_ready(self) -> None:
-        """Somebody who runs no handlers has committed."""
-        if self._ready:
-            self._wake_one()
-
     def nudge(self) -> None:
         """There is something to commit: let a thread see to it."""
         if not self._wake_one():
@@ -411,8 +408,9 @@ class Dispatcher:
             self._committer.is_paused = False
             self.on_due()
         soonest = self._hand_back_waiting(self._give_up_overdue(self._keep_heartbeats()))
-        self._committer.lead()
-        self.wake_for_ready()
+        self._committer.lead(by_dispatcher=True)
+        if self._ready:
+            self._wake_one()
         return soonest
 
     def _hand_back_waiting(self, soonest: float | None) -> float | None:

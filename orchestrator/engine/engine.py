@@ -102,8 +102,6 @@ class Engine:
 
     def lead(self, receipt: Receipt | None = None) -> None:
         self.committer.lead(receipt)
-        if self.dispatcher is not None:
-            self.dispatcher.wake_for_ready()
 
     def listen(self) -> None:
         """Hear other processes from now on."""

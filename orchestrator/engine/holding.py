@@ -64,7 +64,7 @@ def end_leases(cache: RunCache, workplace: Workplace | None, batch: Batch) -> No
         workplace.forget(ended)
 
 
-def open_leases(cache: RunCache, workplace: Workplace, batch: Batch) -> None:
+def open_leases(cache: RunCache, workplace: Workplace, batch: Batch, *, by_dispatcher: bool) -> None:
     tasks = []
     for (number, execution_id), task in batch.placed.items():
         entry = cache.peek(number)
@@ -74,4 +74,4 @@ def open_leases(cache: RunCache, workplace: Workplace, batch: Batch) -> None:
         entry.held[execution_id] = task
         task.prepare(entry.flow, entry.run, execution, batch.now)
         tasks.append(task)
-    workplace.accept(tasks)
+    workplace.accept(tasks, by_dispatcher=by_dispatcher)

@@ -46,8 +46,8 @@ class Workplace(Protocol):
         """
         ...
 
-    def accept(self, tasks: list[Task]) -> None:
-        """Leased and ready to run."""
+    def accept(self, tasks: list[Task], *, by_dispatcher: bool) -> None:
+        """Leased and ready to run. `by_dispatcher`: it has committed itself, and wakes whom it needs."""
         ...
 
     def forget(self, tasks: list[Task]) -> None:

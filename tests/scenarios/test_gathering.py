@@ -12,6 +12,7 @@ from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.submission import Start
 from tests.benchmarks import flows
+from tests.support.engine_kit import Kit
 
 FOR_EVER, SOON = 3600.0, 20.0
 """Seconds."""
@@ -37,8 +38,10 @@ class Office:
         self.engine.committer.submit(wish)
         return wish
 
-    def lead(self, own: Start) -> threading.Thread:
-        leader = threading.Thread(target=self.engine.lead, args=(own.receipt,), daemon=True)
+    def lead(self, own: Start | None) -> threading.Thread:
+        """`own` None: nobody's client leads."""
+        receipt = None if own is None else own.receipt
+        leader = threading.Thread(target=self.engine.lead, args=(receipt,), daemon=True)
         leader.start()
         return leader
 
@@ -61,12 +64,15 @@ def office(tmp_path: Path) -> Iterator[Office]:
     office.engine.close()
 
 
-def test_who_leads_waits_for_those_who_were_answered(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_client", [True, False])
+def test_who_leads_waits_for_those_who_were_answered(
+    office: Office, monkeypatch: pytest.MonkeyPatch, is_client: bool
+) -> None:
     monkeypatch.setattr(gathering, "LONGEST", FOR_EVER)
     first, second, third = office.answer_together("a-1", "b-1", "c-1")
     first.receipt.result()
     own = office.put_in("a-2")
-    leader = office.lead(own)
+    leader = office.lead(own if is_client else None)
     second.receipt.result()
     other = office.put_in("b-2")
     third.receipt.result()  # goes away
@@ -123,3 +129,20 @@ def test_a_refused_client_is_waited_for_too(office: Office, monkeypatch: pytest.
         first.receipt.result()
     assert ends(leader)
     assert own.receipt.result().is_new
+
+
+def test_work_that_somebody_else_commits_meanwhile_is_begun_at_once(kit: Kit) -> None:
+    """Nothing but that commit makes the worker look: its watch is blind."""
+    rested = threading.Semaphore(0)
+    with kit.working(concurrency=1) as worker:
+        worker._dispatcher.watch._look = lambda is_due: None
+        worker._dispatcher.on_rest = rested.release
+        worker._dispatcher.look_for_work()
+        for number in range(3):
+            assert rested.acquire(timeout=SOON)
+            while rested.acquire(blocking=False):
+                pass
+            start = Start(flows.sequence(2), f"run-{number}", f"run-{number}")
+            kit.engine.committer.submit(start)
+            kit.engine.committer.exclusively(lambda transaction, now: None, "prune")
+            assert kit.client.wait(f"run-{number}", SOON)["status"] == "COMPLETED"

@@ -72,7 +72,7 @@ class SingleThreaded:
         bound = self._handlers.of(entry.flow, execution)
         return None if bound is None else task_of_call(entry.number, execution, bound, self._worker)
 
-    def accept(self, tasks: list[Task]) -> None:
+    def accept(self, tasks: list[Task], *, by_dispatcher: bool) -> None:
         self.tasks.extend(tasks)
 
     def forget(self, tasks: list[Task]) -> None:
