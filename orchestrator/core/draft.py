@@ -37,7 +37,6 @@ from orchestrator.core.state import (
     Phase,
     QueuedMessage,
     QueueKey,
-    Round,
     Run,
     RunError,
     Status,
@@ -202,11 +201,7 @@ class Draft:
         taken = tuple((index, tuple(m.seq for m in group)) for index, group in messages.items() if group)
         change = c.WaitSatisfied(execution.id, self.at, winners, fired, taken)
         self._abandon_children(execution)
-        return self._put(change, satisfied(execution, change, messages, self._round))
-
-    def _round(self, round: str) -> Round:
-        found = self.rounds.find(round)
-        return Round(found.join, found.branch_count, reports=found.reports)
+        return self._put(change, satisfied(execution, change, messages, self.rounds.reported))
 
     def report_child(
         self,
@@ -246,8 +241,7 @@ class Draft:
         self._put(c.RetryDue(execution.id, self.at), replace(execution, due_at=self.at))
 
     def begin_timeout_handler(self, execution: Execution) -> Execution:
-        change = c.TimeoutHandlerBegun(execution.id, self.at)
-        return self._put(change, begin_execute(execution, self.at))
+        return self._put(c.TimeoutHandlerBegun(execution.id, self.at), begin_execute(execution, self.at))
 
     def remember_skip(self, execution_id: str, condition: str | int | None) -> None:
         self.changes.append(c.SkipRemembered(execution_id, condition))

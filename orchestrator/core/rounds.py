@@ -73,6 +73,11 @@ class DraftRounds:
         """For reading; a round that nothing has changed is not recorded."""
         return self._touched.get(round) or DraftRound(self._run.rounds[round])
 
+    def reported(self, round: str) -> Round:
+        """With its reports only: what a wait that is over shows."""
+        found = self.find(round)
+        return Round(found.join, found.branch_count, reports=found.reports)
+
     def _touch(self, round: str) -> DraftRound:
         touched = self._touched.get(round)
         if touched is None:
