@@ -38,13 +38,22 @@ class Entry:
         self.flow = flow
         self.definition = flow.hash
 
+    @property
+    def is_parked(self) -> bool:
+        """Nobody works on it, and nothing of it is ready, as far as this process has seen."""
+        return not self.held and not self.waiting_count
+
 
 class RunCache:
     """Least recently used runs leave first. Used under the commit lock only."""
 
-    def __init__(self, capacity: int = 1000) -> None:
+    def __init__(self, capacity: int = 1000, parked_capacity: int = 256) -> None:
+        """`parked_capacity`: of runs that may wait for long for what they go on with."""
         self._capacity = capacity
+        self._parked_capacity = parked_capacity
         self._entries: OrderedDict[int, Entry] = OrderedDict()
+        self._parked: OrderedDict[int, None] = OrderedDict()
+        """Those that were parked after their last commit, the longest ago first."""
         self._latest: dict[str, int] = {}
 
     def get(self, number: int) -> Entry | None:
@@ -79,8 +88,21 @@ class RunCache:
             entry.epoch = VOID
             return
         self._entries.pop(entry.number, None)
+        self._parked.pop(entry.number, None)
         if self._latest.get(entry.run.flow_id) == entry.number:
             del self._latest[entry.run.flow_id]
+
+    def settle(self, entry: Entry) -> None:
+        """A commit of it is over."""
+        self._parked.pop(entry.number, None)
+        if not entry.is_parked:
+            return
+        self._parked[entry.number] = None
+        if len(self._parked) > self._parked_capacity:
+            number, _ = self._parked.popitem(last=False)
+            longest = self._entries.get(number)
+            if longest is not None and longest.is_parked:
+                self.drop(longest)
 
     def trim(self) -> None:
         """Down to capacity; a run with running handlers stays."""

@@ -364,6 +364,8 @@ class Committer:
         for entry in batch.entries.values():
             if entry.run.status is not Status.RUNNING:
                 cache.drop(entry)
+            else:
+                cache.settle(entry)
         cache.trim()
 
     def _answer(self, batch: Batch) -> None:
