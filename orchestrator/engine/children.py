@@ -6,8 +6,6 @@ own, an end that ends the parent. Parent and child may be worked on by different
 
 from __future__ import annotations
 
-import uuid
-
 from msgspec.structs import replace
 
 from orchestrator.core import changes as c
@@ -20,6 +18,7 @@ from orchestrator.definition.catalogue import check_executable
 from orchestrator.definition.model import Flow, SubflowCondition
 from orchestrator.engine.batch import Batch, Letter, log
 from orchestrator.engine.cache import Entry
+from orchestrator.engine.ids import random_id
 from orchestrator.engine.opening import open_run
 from orchestrator.engine.runs import Runs
 from orchestrator.errors import NotFound, OrchestratorError, StoreError
@@ -80,7 +79,7 @@ class Children:
         elif latest is not None and reuse is Reuse.ATTACH:
             self._tell(latest, WatcherAttached(at=self._batch.now, watcher=watcher))
         else:
-            event = start_of_child(parent.run, request, str(uuid.uuid4()), self._batch.now)
+            event = start_of_child(parent.run, request, random_id(), self._batch.now)
             open_run(self._transaction, self._batch, self._runs, flow, event, latest)
 
     def _flow_of(self, parent: Entry, name: str) -> Flow:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import uuid
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -41,6 +40,7 @@ from orchestrator.engine.calling import call_rpc
 from orchestrator.engine.describe import describe_commit, describe_run
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.handlers import Handlers
+from orchestrator.engine.ids import random_id
 from orchestrator.engine.inside import demand_outside
 from orchestrator.engine.listing import list_runs
 from orchestrator.engine.pausing import pause, resume
@@ -120,7 +120,7 @@ class Client:
         """
         start = self._start(flow, flow_id, input)
         start.reuse_policy = _policy(reuse_policy)
-        start.request_id = request_id or str(uuid.uuid4())
+        start.request_id = request_id or random_id()
         start.return_existing = return_existing
         start.timeout, start.timeout_policy = _span(timeout), _timeout_policy(timeout_policy)
         start.delay = _span(delay)
@@ -242,7 +242,7 @@ class Client:
 
     def _start(self, flow: Flow | str | Path, flow_id: str, input: Json) -> Start:
         flow = self.find_flow(flow)
-        start = Start(flow, flow_id, str(uuid.uuid4()), input, has_input=input is not None)
+        start = Start(flow, flow_id, random_id(), input, has_input=input is not None)
         start.children = self._children[flow.hash]
         return start
 
