@@ -153,9 +153,9 @@ NAMES = {
 def test_names_and_labels_stay_as_they_are_and_are_documented(kit: Kit) -> None:
     worker = Worker(kit.engine, metrics=Metrics())
     worker.start()
-    kit.client.start(FLOW, "run-1")
     engine_handlers.gates["Async"] = Gate()
     engine_handlers.gates["Async"].open()
+    kit.client.start(FLOW, "run-1")
     worker.run_until_closed("run-1")
     worker.stop()
     found = {
