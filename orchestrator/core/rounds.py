@@ -132,13 +132,12 @@ class DraftRounds:
             return []
         reach, step = reach_of(self._flow), execution.step
         counted: list[str] = []
-        levels: dict[str, int] = {}
+        inner: list[str] = []
         for place in reversed(execution.line):
-            round = place.round
-            join = join_of(round)
-            level = levels[join] = levels.get(join, 0) + 1
-            if reach.counts(join, level, step) and not self._is_cancelled(round):
-                counted.append(round)
+            join = join_of(place.round)
+            inner.append(join)
+            if reach.counts(join, inner.count(join), step) and not self._is_cancelled(place.round):
+                counted.append(place.round)
         return counted
 
     def _is_cancelled(self, round: str) -> bool:

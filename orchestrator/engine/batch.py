@@ -24,7 +24,7 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.migration.event import RunMigrated
 from orchestrator.core.pauses import NO_PAUSES
-from orchestrator.core.state import Execution, Phase
+from orchestrator.core.state import Execution, Phase, Status
 from orchestrator.core.tasks import TaskKind, task_of
 from orchestrator.core.transition import decide, evolve
 from orchestrator.core.travel import TimeTravelled
@@ -89,6 +89,8 @@ class Batch:
         """Work is due that nobody has leased."""
         self.stored_definitions: list[tuple[str, int]] = []
         """Hash, and epoch of the transaction."""
+        self.has_failures = False
+        """An attempt, a wait, a step or a run has failed."""
         self.has_projections = False
         """Values of synced attributes are on their way."""
         self.event_count = 0
@@ -158,10 +160,20 @@ class Batch:
     # --- What a change makes to be done ---
 
     def _follow_queued(self, entry: Entry, change: c.StepQueued) -> None:
+        if change.execution.failure is not None:
+            self.has_failures = True  # of the execution that it recovers
         self._pending.append((entry, change.execution.id))
 
     def _follow_work(self, entry: Entry, change: Any) -> None:
         self._pending.append((entry, change.execution_id))
+
+    def _follow_failure(self, entry: Entry, change: c.AttemptFailed | c.WaitSkipped) -> None:
+        self.has_failures = True
+        self._pending.append((entry, change.execution_id))
+
+    def _follow_closed(self, entry: Entry, change: c.RunClosed) -> None:
+        self.has_failures = self.has_failures or change.status == Status.FAILED
+        self._letters.append((entry, change))
 
     def _follow_letter(self, entry: Entry, change: Letter) -> None:
         self._letters.append((entry, change))
@@ -295,15 +307,15 @@ _FOLLOW: dict[type, Callable[[Batch, Entry, Any], None]] = {
     c.StepQueued: Batch._follow_queued,
     c.WaitAccepted: Batch._follow_work,
     c.WaitSatisfied: Batch._follow_work,
-    c.WaitSkipped: Batch._follow_work,
+    c.WaitSkipped: Batch._follow_failure,
     c.TimersFired: Batch._follow_work,
-    c.AttemptFailed: Batch._follow_work,
+    c.AttemptFailed: Batch._follow_failure,
     c.LocksTaken: Batch._follow_work,
     c.RetryDue: Batch._follow_work,
     c.TimeoutHandlerBegun: Batch._follow_work,
     c.ChildRequested: Batch._follow_letter,
     c.ChildAbandoned: Batch._follow_letter,
-    c.RunClosed: Batch._follow_letter,
+    c.RunClosed: Batch._follow_closed,
     c.RunRestored: Batch._follow_restored,
     c.DefinitionChanged: Batch._follow_redefined,
 }

@@ -26,6 +26,7 @@ from orchestrator.engine.elsewhere import NO_PROCESSES, Elsewhere, Processes
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
 from orchestrator.engine.pulse import Pulse
+from orchestrator.engine.ready import Ready
 from orchestrator.engine.shares import Shares, Turns
 from orchestrator.engine.submission import Beat, Performance, Report, Return
 from orchestrator.engine.task import Task, failed, succeeded, task_of_call
@@ -90,7 +91,8 @@ class Dispatcher:
         )
         self._elsewhere.on_room = self.look_for_work
         handlers.on_in_process = self._elsewhere.learn
-        self._ready: deque[Task] = deque()
+        self._ready = Ready()
+        self._line = self._ready.line
         self._idle: list[Seat] = []
         self._seats: list[Seat] = []
         self._threads: list[threading.Thread] = []
@@ -137,7 +139,8 @@ class Dispatcher:
         if bound.is_elsewhere:
             is_full = not self._elsewhere.has_room(bound, placed_count)
         else:
-            is_full = self._pace.is_full(self._call_count, placed_count, ended_count)
+            name = bound.method.handler.name
+            is_full = self._pace.is_full(name, self._call_count, placed_count, ended_count)
         if is_full:
             return None
         return task_of_call(entry.number, execution, bound, self.worker)
@@ -148,9 +151,9 @@ class Dispatcher:
         if elsewhere:
             self._elsewhere.accept(elsewhere)
         here = [task for task in tasks if not task.is_elsewhere or task.failure is not None]
-        self._ready.extend(here)
+        self._ready.put(here)
         is_called = self._wake_one() if here and not by_dispatcher else bool(self._idle)
-        if self._ready and not is_called:
+        if self._ready.reserve or (self._line and not is_called):
             self.watch.need_within(_PATIENCE)
 
     def forget(self, tasks: list[Task]) -> None:
@@ -197,13 +200,7 @@ class Dispatcher:
 
     def take_back(self) -> list[Task]:
         """The tasks that have not been begun; they will not be."""
-        return [*self._elsewhere.take_back(), *self._take_ready()]
-
-    def _take_ready(self) -> list[Task]:
-        left = []
-        while self._ready:
-            left.append(self._ready.popleft())
-        return left
+        return [*self._elsewhere.take_back(), *self._ready.take_all()]
 
     def running(self) -> list[Task]:
         return [seat.task for seat in self._seats if seat.task is not None]
@@ -248,7 +245,7 @@ class Dispatcher:
                 if self._may_put_off():
                     continue
                 committer.lead(by_dispatcher=True)
-                if len(self._ready) > 1 and self._idle:
+                if len(self._line) > 1 and self._idle:
                     self._call_company()
             elif committer.needs_leader():
                 committer.lead(by_dispatcher=True)
@@ -256,18 +253,15 @@ class Dispatcher:
                 self._rest(seat)
 
     def _take(self) -> Task | None:
-        try:
-            task = self._ready.popleft()
-        except IndexError:
-            return None
-        if self._ready and self._idle:
+        task = self._ready.take()
+        if self._line and self._idle:
             self._call_company()
         return task
 
     def _call_company(self) -> None:
         """Somebody for what else is ready, unless that is done before anybody is awake."""
         try:
-            following = self._ready[0]
+            following = self._line[0]
         except IndexError:
             return
         if self._pace.is_instant(following.bound.method.handler.name):
@@ -359,7 +353,7 @@ class Dispatcher:
     def _may_put_off(self) -> bool:
         """There is quick work at hand: run on for an instant, so that more is committed together."""
         try:
-            following = self._ready[0]
+            following = self._line[0]
         except IndexError:
             return False
         if len(self._committer.inbox) >= _PUT_OFF_COUNT:
@@ -374,7 +368,7 @@ class Dispatcher:
     def _rest(self, seat: Seat) -> None:
         """Sleep until woken. Who looks for sleepers after this one lay down finds it."""
         self._idle.append(seat)
-        if self._ready or self._committer.needs_leader() or self._is_stopping:
+        if self._line or self._committer.needs_leader() or self._is_stopping:
             try:
                 self._idle.remove(seat)
             except ValueError:
@@ -409,24 +403,32 @@ class Dispatcher:
             self.on_due()
         soonest = self._hand_back_waiting(self._give_up_overdue(self._keep_heartbeats()))
         self._committer.lead(by_dispatcher=True)
-        if self._ready:
+        if self._line:
             self._wake_one()
         return soonest
 
     def _hand_back_waiting(self, soonest: float | None) -> float | None:
         """What was leased when handlers were quick does not wait here behind slow ones."""
-        try:
-            handed_out_at = self._ready[0].handed_out_at
-        except IndexError:
-            return soonest
-        assert handed_out_at is not None
-        waited = (self._clock.now() - handed_out_at).total_seconds()
-        if waited < _PATIENCE:
-            return min(soonest or _PATIENCE, _PATIENCE - waited)
-        self._pace.note_standstill(waited)
-        for task in self._take_ready():
+        left = [_PATIENCE - self._waited(tasks) for tasks in (self._line, self._ready.reserve) if tasks]
+        if self._line and left[0] <= 0:
+            self._pace.note_standstill(_PATIENCE - left[0])
+            tasks = self._ready.take_all()
+        elif left and left[-1] <= 0:
+            tasks = self._ready.take_reserve()
+        else:
+            return min([*left, *([] if soonest is None else [soonest])], default=None)
+        for task in tasks:
             self._committer.submit(Return(task))
         return soonest
+
+    def _waited(self, tasks: deque[Task]) -> float:
+        """Seconds that the first of them has waited."""
+        try:
+            handed_out_at = tasks[0].handed_out_at
+        except IndexError:
+            return 0.0
+        assert handed_out_at is not None
+        return (self._clock.now() - handed_out_at).total_seconds()
 
     def _give_up_overdue(self, soonest: float | None) -> float | None:
         """An attempt over its time has failed; its thread is replaced, what it still returns is ignored."""

@@ -30,9 +30,10 @@ class Journal:
 
     def note_batch(self, batch: Batch) -> None:
         """After it is durable."""
-        if not log.isEnabledFor(logging.WARNING):
+        shows_runs = log.isEnabledFor(logging.INFO)
+        if not shows_runs and not (batch.has_failures and log.isEnabledFor(logging.WARNING)):
             return
-        table = _DESCRIBE if log.isEnabledFor(logging.INFO) else _DESCRIBE_FAILURES
+        table = _DESCRIBE if shows_runs else _DESCRIBE_FAILURES
         shows_steps = log.isEnabledFor(logging.DEBUG)
         tasks: _Tasks | None = None
         for applied in batch.applied:

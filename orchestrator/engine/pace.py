@@ -7,7 +7,8 @@ _QUICK = 0.0005
 _INSTANT = 0.00005
 _AHEAD = 0.05
 _SLOW = 1.0
-MAXIMUM_ROOM = 1000
+MAXIMUM_ROOM = 200
+_INSTANT_ROOM = 10_000
 _KEPT, _OF = 7, 8
 """The share of work that stays although there is no room for more."""
 
@@ -49,9 +50,14 @@ class Pace:
             room += int(self._threads * _AHEAD / max(self._mean, 1e-6))
         return min(room, MAXIMUM_ROOM)
 
-    def is_full(self, held_count: int, placed_count: int, ended_count: int) -> bool:
+    def room_for(self, handler: str) -> int:
+        """Beyond the room for anything: what is known to be done in an instant comes by the thousand."""
+        room = self.room()
+        return _INSTANT_ROOM if room == MAXIMUM_ROOM and self.is_instant(handler) else room
+
+    def is_full(self, handler: str, held_count: int, placed_count: int, ended_count: int) -> bool:
         """What follows takes the places of what has ended, so that a run stays where it is in memory; except
         for a few, for others may have more time for it, and runs that wait are to have their turn.
         """
         kept_count = ended_count * _KEPT // _OF
-        return placed_count >= kept_count and held_count + placed_count - kept_count >= self.room()
+        return placed_count >= kept_count and held_count + placed_count - kept_count >= self.room_for(handler)

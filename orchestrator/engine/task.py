@@ -29,7 +29,7 @@ from orchestrator.engine.pulse import Pulse
 log = logging.getLogger("orchestrator.engine")
 
 
-class Task(Struct, eq=False):
+class Task(Struct, eq=False, gc=False):
     """`end` decides who reports: the handler that finished or the timeout that gave it up, never both."""
 
     run: int

@@ -43,7 +43,7 @@ def test_an_unknown_handler_is_not_quick() -> None:
 
 def placed(pace: Pace, held_count: int, ended_count: int) -> int:
     """How many calls a batch places that has ended so many, if there are always more."""
-    return next(count for count in range(1000) if pace.is_full(held_count, count, ended_count))
+    return next(count for count in range(1000) if pace.is_full("some", held_count, count, ended_count))
 
 
 def test_what_follows_takes_the_places_of_what_has_ended_except_for_a_few() -> None:
@@ -61,3 +61,12 @@ def test_it_does_so_when_there_is_less_room_than_there_was() -> None:
 def test_where_calls_end_one_at_a_time_and_there_is_no_room_others_may_go_on() -> None:
     pace = Pace(8)
     assert placed(pace, pace.room(), 1) == 0
+
+
+def test_what_is_done_in_an_instant_comes_by_the_thousand() -> None:
+    pace = Pace(8)
+    pace.note("instant", 0.00001)
+    assert pace.room_for("instant") > 10 * pace.room()
+    assert pace.room_for("never called") == pace.room() == MAXIMUM_ROOM
+    pace.note_standstill(1.5)
+    assert pace.room_for("instant") == pace.room() == 8
