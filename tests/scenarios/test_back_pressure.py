@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from orchestrator.engine.elsewhere import MAXIMUM_COROUTINES
 from orchestrator.engine.engine import Engine
+from orchestrator.engine.pace import Pace
+from orchestrator.engine.ready import CROWD
 from orchestrator.engine.worker import Worker
 from tests.support import engine_handlers
 from tests.support.engine_kit import Gate, Kit, flow_of
@@ -80,6 +84,25 @@ def test_what_waits_behind_slow_handlers_goes_to_other_workers(kit: Kit) -> None
             for number in range(COUNT):
                 worker.run_until_closed(f"s{number}")
     assert engine_handlers.calls["Work-1"] == COUNT
+
+
+def test_what_was_leased_by_the_thousand_goes_to_other_workers_when_it_turns_out_to_be_slow(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pace, "room_for", lambda pace, handler: 1000)
+    gate = engine_handlers.gates["Branch"] = Gate()
+    branch_count = 3 * CROWD
+    with kit.working(concurrency=1) as worker:
+        kit.client.start(WIDE, "wide", branch_count)
+        gate.await_arrival()
+        assert held_by(worker) == branch_count
+        with another_worker(kit, concurrency=1):
+            kit.clock.advance(seconds=2)
+            gate.await_arrival()
+            gate.open(branch_count)
+            worker.run_until_closed("wide")
+    begun = {name: count for name, count in engine_handlers.calls.items() if name.startswith("Branch")}
+    assert begun == {f"Branch-{number}": 1 for number in range(1, branch_count + 1)}
 
 
 def test_coroutines_are_bounded(kit: Kit) -> None:
