@@ -161,7 +161,10 @@ def join_of(round: str) -> str:
 
 def innermost(line: tuple[BranchRef, ...], join: str) -> int | None:
     """Where on the line the innermost round of `join` stands."""
-    return next((i for i in reversed(range(len(line))) if join_of(line[i].round) == join), None)
+    for position in range(len(line) - 1, -1, -1):
+        if join_of(line[position].round) == join:
+            return position
+    return None
 
 
 def is_starved(condition: PendingCondition, round: DraftRound) -> bool:

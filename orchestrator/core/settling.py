@@ -19,20 +19,20 @@ def settle_waits(draft: Draft, enter_execute: EnterExecute) -> None:
 
 
 def _has_awaited_round(draft: Draft) -> bool:
-    return any(
-        _may_end_wait(draft, round, execution)
-        for round in draft.rounds.dirty
-        for execution in draft.waiting_on((round, None))
-    )
+    for round in draft.rounds.dirty:
+        for execution in draft.waiting_on((round, None)):
+            if _may_end_wait(draft, round, execution):
+                return True
+    return False
 
 
 def _may_end_wait(draft: Draft, round: str, execution: Execution) -> bool:
     """A changed round can end a wait only if it holds there now, or a timer has come meanwhile."""
     if execution.due_at is not None and execution.due_at <= draft.at:
         return True
-    found, wait = draft.rounds.find(round), execution.wait
-    assert wait is not None
-    return any(c.round == round and found.holds(c.need) for c in wait.conditions)
+    assert execution.wait is not None
+    needs = [condition.need for condition in execution.wait.conditions if condition.round == round]
+    return any(map(draft.rounds.find(round).holds, needs))
 
 
 class Settling:
