@@ -26,6 +26,8 @@ def claim(transaction: Transaction, batch: Batch, workplace: Workplace, runs: Ru
     excluded = workplace.excluded()
     claimed = transaction.claim(workplace.claimer(), batch.now, limit, excluded)
     take_all(transaction, batch, workplace, runs, claimed)
+    if not (claimed or excluded) and workplace.calls_for_work():
+        transaction.call_for_work()
     has_more = len(claimed) == limit
     due_at = None if has_more else transaction.next_due_at(excluded)
     workplace.note_work(has_more=has_more, due_at=due_at)

@@ -7,7 +7,6 @@ than it takes itself.
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -28,7 +27,8 @@ from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
 from orchestrator.engine.pulse import Pulse
 from orchestrator.engine.ready import Ready
 from orchestrator.engine.shares import Shares, Turns
-from orchestrator.engine.submission import Beat, Performance, Report, Return
+from orchestrator.engine.sharing import AGAIN, PATIENCE, Sharing
+from orchestrator.engine.submission import Beat, Performance, Report
 from orchestrator.engine.task import Task, failed, succeeded, task_of_call
 from orchestrator.engine.watch import Watch
 from orchestrator.store.queues import Queues
@@ -37,8 +37,6 @@ _PUT_OFF = 0.001
 """Seconds for which a finished event may wait for company while there is work at hand."""
 _PUT_OFF_COUNT = 256
 _JOIN_SECONDS = 5.0
-_PATIENCE = 1.0
-"""Seconds that leased work waits for a thread before other workers may have it."""
 
 
 class Seat:
@@ -93,6 +91,7 @@ class Dispatcher:
         handlers.on_in_process = self._elsewhere.learn
         self._ready = Ready()
         self._line = self._ready.line
+        self._sharing = Sharing(self._ready, self._pace, clock, concurrency, committer.submit)
         self._idle: list[Seat] = []
         self._seats: list[Seat] = []
         self._threads: list[threading.Thread] = []
@@ -154,7 +153,9 @@ class Dispatcher:
         self._ready.put(here)
         is_called = self._wake_one() if here and not by_dispatcher else bool(self._idle)
         if self._ready.reserve or (self._line and not is_called):
-            self.watch.need_within(_PATIENCE)
+            self.watch.need_within(PATIENCE)
+        if self._sharing.runs_dry(self._call_count):
+            self._demand.ask()
 
     def forget(self, tasks: list[Task]) -> None:
         elsewhere = [task for task in tasks if task.is_elsewhere]
@@ -176,6 +177,15 @@ class Dispatcher:
 
     def retry_at(self, at: datetime) -> None:
         self.watch.need_by(at)
+
+    def calls_for_work(self) -> bool:
+        return self._sharing.calls(self._call_count)
+
+    def give_away(self) -> None:
+        """Another worker has called for work."""
+        if self._sharing.give_away():
+            self.watch.need_by(self._clock.now() + AGAIN)
+            self.nudge()
 
     # --- Life ---
 
@@ -401,34 +411,11 @@ class Dispatcher:
             self._demand.ask()
             self._committer.is_paused = False
             self.on_due()
-        soonest = self._hand_back_waiting(self._give_up_overdue(self._keep_heartbeats()))
+        soonest = self._sharing.hand_back_waiting(self._give_up_overdue(self._keep_heartbeats()))
         self._committer.lead(by_dispatcher=True)
         if self._line:
             self._wake_one()
         return soonest
-
-    def _hand_back_waiting(self, soonest: float | None) -> float | None:
-        """What was leased when handlers were quick does not wait here behind slow ones."""
-        left = [_PATIENCE - self._waited(tasks) for tasks in (self._line, self._ready.reserve) if tasks]
-        if self._line and left[0] <= 0:
-            self._pace.note_standstill(_PATIENCE - left[0])
-            tasks = self._ready.take_all()
-        elif left and left[-1] <= 0:
-            tasks = self._ready.take_reserve()
-        else:
-            return min([*left, *([] if soonest is None else [soonest])], default=None)
-        for task in tasks:
-            self._committer.submit(Return(task))
-        return soonest
-
-    def _waited(self, tasks: deque[Task]) -> float:
-        """Seconds that the first of them has waited."""
-        try:
-            handed_out_at = tasks[0].handed_out_at
-        except IndexError:
-            return 0.0
-        assert handed_out_at is not None
-        return (self._clock.now() - handed_out_at).total_seconds()
 
     def _give_up_overdue(self, soonest: float | None) -> float | None:
         """An attempt over its time has failed; its thread is replaced, what it still returns is ignored."""

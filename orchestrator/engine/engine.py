@@ -107,7 +107,7 @@ class Engine:
         """Hear other processes from now on."""
         with self._lock:
             if self._end_listening is None:
-                self._end_listening = self.store.listen(self._hear)
+                self._end_listening = self.store.listen(self._hear, self._give_away)
 
     def wake(self) -> None:
         """Something was changed that everybody who works on this store has to look at."""
@@ -132,6 +132,10 @@ class Engine:
                 self._end_listening()
                 self._end_listening = None
         self.store.close()
+
+    def _give_away(self) -> None:
+        if self.dispatcher is not None:
+            self.dispatcher.give_away()
 
     def _hear(self) -> None:
         if self.dispatcher is not None:

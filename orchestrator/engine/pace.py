@@ -9,7 +9,7 @@ _AHEAD = 0.05
 _SLOW = 1.0
 MAXIMUM_ROOM = 200
 _INSTANT_ROOM = 10_000
-_KEPT, _OF = 7, 8
+_KEPT, _OF = 15, 16
 """The share of work that stays although there is no room for more."""
 
 

@@ -41,6 +41,16 @@ class Ready:
     def take_reserve(self) -> list[Task]:
         return _taken(self.reserve, len(self.reserve))
 
+    def take_half(self, kept_count: int) -> list[Task]:
+        """Of what stands behind so many, the last ones."""
+        taken: list[Task] = []
+        for _ in range((len(self.line) + len(self.reserve) - kept_count) // 2):
+            try:
+                taken.append((self.reserve or self.line).pop())
+            except IndexError:
+                break  # somebody else was quicker
+        return taken
+
     def take_all(self) -> list[Task]:
         taken = []
         while (task := self.take()) is not None:

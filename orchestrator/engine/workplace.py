@@ -58,6 +58,10 @@ class Workplace(Protocol):
         """Unleased work is there, or will be due; `has_more` None: not looked at."""
         ...
 
+    def calls_for_work(self) -> bool:
+        """Nothing was found: may other workers have more than they need?"""
+        ...
+
     def note_kept_back(self) -> None:
         """Work is due, and others keep it from being claimed for this instant."""
         ...

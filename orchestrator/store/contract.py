@@ -377,6 +377,10 @@ class Transaction(Reading, Protocol):
         """Wake the other processes that listen on this store, once it is committed."""
         ...
 
+    def call_for_work(self) -> None:
+        """Tell other workers, once it is committed, that this one has nothing to do."""
+        ...
+
     def lend(self) -> AbstractContextManager[Loan]:
         """For a handler: what it writes is undone when the block raises. Raises TransactionLost."""
         ...
@@ -418,8 +422,12 @@ class Store(Protocol):
         """Wake the other processes that listen on this store."""
         ...
 
-    def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
-        """Call `on_ring` whenever another process rings; the result ends it."""
+    def listen(
+        self, on_ring: Callable[[], None], on_call: Callable[[], None] = lambda: None
+    ) -> Callable[[], None]:
+        """Call `on_ring` whenever another process rings, `on_call` when it calls for work, where that can be
+        told apart; the result ends it.
+        """
         ...
 
     def vacuum(self) -> None:

@@ -16,7 +16,7 @@ from functools import partial
 import psycopg
 
 from orchestrator.errors import StoreConflict, StoreError
-from orchestrator.store.postgres_bell import Bell
+from orchestrator.store.postgres_bell import CALL, Bell
 from orchestrator.store.postgres_database import demand_release
 from orchestrator.store.postgres_fate import is_lost, patiently, wait_for_end, was_committed
 from orchestrator.store.postgres_lending import Lender
@@ -94,6 +94,8 @@ class PostgresStore:
     def _commit(self, link: Link, transaction: PostgresTransaction) -> None:
         if transaction.is_ring_due:
             link.defer("notify", self.bell.channel, self.bell.token)
+        if transaction.is_call_due:
+            link.defer("notify", self.bell.channel, self.bell.token + CALL)
         transaction.make_sure()
         if not transaction.has_begun:
             link.forget()
@@ -183,9 +185,11 @@ class PostgresStore:
         with self._turn, self._errors():
             self._find_writer().all("notify", self.bell.channel, self.bell.token)
 
-    def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
+    def listen(
+        self, on_ring: Callable[[], None], on_call: Callable[[], None] = lambda: None
+    ) -> Callable[[], None]:
         with self._errors():
-            return self.bell.listen(on_ring)
+            return self.bell.listen(on_ring, on_call)
 
     def close(self) -> None:
         with self._turn:

@@ -19,6 +19,8 @@ from psycopg.sql import SQL, Identifier
 from orchestrator.store.postgres_url import Address
 
 log = logging.getLogger("orchestrator.store")
+CALL = "?"
+"""Behind who rings: who rings has nothing to do."""
 _POLL_SECONDS = 0.1
 _SNAPSHOT = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
 """Another one when anybody has begun to write."""
@@ -34,21 +36,29 @@ class Bell:
         self._conninfo = address.conninfo
         self._is_pooled = address.is_pooled
 
-    def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
+    def listen(self, on_ring: Callable[[], None], on_call: Callable[[], None]) -> Callable[[], None]:
         """Raises psycopg.Error when the server cannot be reached now."""
         if self._is_pooled:
             return _poll(self._conninfo, on_ring)
-        ear = _Ear(self._conninfo, self.channel, self.token, on_ring)
+        ear = _Ear(self._conninfo, self.channel, self.token, on_ring, on_call)
         ear.start()
         return ear.stop
 
 
 class _Ear:
-    def __init__(self, conninfo: str, channel: str, token: str, on_ring: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        conninfo: str,
+        channel: str,
+        token: str,
+        on_ring: Callable[[], None],
+        on_call: Callable[[], None],
+    ) -> None:
         self._conninfo = conninfo
         self._channel = channel
         self._token = token
         self._on_ring = on_ring
+        self._on_call = on_call
         self._stopped = threading.Event()
         self._mine, self._theirs = socket.socketpair()
         self._connection = self._connect()
@@ -82,15 +92,18 @@ class _Ear:
 
     def _hear(self) -> None:
         """With libpq's own calls: every process hears every ring, its own ones too."""
-        server, mine = self._connection.pgconn, self._token.encode()
+        server, mine, call = self._connection.pgconn, self._token.encode(), CALL.encode()
         with selectors.DefaultSelector() as selector:
             selector.register(self._connection.fileno(), selectors.EVENT_READ)
             selector.register(self._theirs, selectors.EVENT_READ)
             while not self._stopped.is_set():
                 server.consume_input()
                 payloads = [notice.extra for notice in iter(server.notifies, None)]
-                if any(payload != mine for payload in payloads):
+                others = [payload for payload in payloads if not payload.startswith(mine)]
+                if any(not payload.endswith(call) for payload in others):
                     self._on_ring()
+                if any(payload.endswith(call) for payload in others):
+                    self._on_call()
                 selector.select()
 
     def _listen_anew(self, error: Exception) -> bool:

@@ -90,7 +90,9 @@ class PostgresGuest:
         with self._errors():
             self._begin().all("notify", self._channel, _TOKEN)
 
-    def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
+    def listen(
+        self, on_ring: Callable[[], None], on_call: Callable[[], None] = lambda: None
+    ) -> Callable[[], None]:
         raise UsageError("nothing can be waited for inside a transaction: commit it first")
 
     def vacuum(self) -> None:

@@ -73,6 +73,7 @@ class PostgresTransaction(PostgresLocks):
         self.registered: set[int] = set()
         self.buried: set[int] = set()
         self.is_ring_due = False
+        self.is_call_due = False
         self._due: dict[tuple[int, tuple[str, ...]], int | None] = {}
         """By queue and what is excluded, when its next work is due, as the last claim has left it."""
         self._lender = lender
@@ -317,6 +318,9 @@ class PostgresTransaction(PostgresLocks):
 
     def ring(self) -> None:
         self.is_ring_due = True
+
+    def call_for_work(self) -> None:
+        self.is_call_due = True
 
     def lend(self) -> AbstractContextManager[Loan]:
         self._link.flush()

@@ -36,8 +36,10 @@ class SealedStore:
     def ring(self) -> None:
         self.plain.ring()
 
-    def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
-        return self.plain.listen(on_ring)
+    def listen(
+        self, on_ring: Callable[[], None], on_call: Callable[[], None] = lambda: None
+    ) -> Callable[[], None]:
+        return self.plain.listen(on_ring, on_call)
 
     def vacuum(self) -> None:
         self.plain.vacuum()

@@ -127,7 +127,9 @@ class SqliteStore:
     def ring(self) -> None:
         self._doorbell.ring()
 
-    def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
+    def listen(
+        self, on_ring: Callable[[], None], on_call: Callable[[], None] = lambda: None
+    ) -> Callable[[], None]:
         try:
             return self._doorbell.listen(on_ring)
         except OSError:

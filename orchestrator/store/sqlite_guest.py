@@ -78,7 +78,9 @@ class SqliteGuest:
     def ring(self) -> None:
         self._is_ring_due = True
 
-    def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
+    def listen(
+        self, on_ring: Callable[[], None], on_call: Callable[[], None] = lambda: None
+    ) -> Callable[[], None]:
         raise UsageError("nothing can be waited for inside a transaction: commit it first")
 
     def vacuum(self) -> None:

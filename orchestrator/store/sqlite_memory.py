@@ -123,7 +123,9 @@ class MemoryStore:
             if store is not self:
                 on_ring()
 
-    def listen(self, on_ring: Callable[[], None]) -> Callable[[], None]:
+    def listen(
+        self, on_ring: Callable[[], None], on_call: Callable[[], None] = lambda: None
+    ) -> Callable[[], None]:
         key = next(_keys)
         self._database.listeners[key] = (self, on_ring)
         return lambda: self._database.listeners.pop(key, None) and None

@@ -234,6 +234,9 @@ class SqliteTransaction(SqliteUpkeep):
     def ring(self) -> None:
         self.is_ring_due = True
 
+    def call_for_work(self) -> None:
+        """More processes would not get more done: they write one at a time."""
+
     def lend(self) -> AbstractContextManager[Loan]:
         return self._lender.lend(self._connection)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -12,7 +12,7 @@ from orchestrator.engine.engine import Engine
 from orchestrator.engine.pace import Pace
 from orchestrator.engine.ready import CROWD
 from orchestrator.engine.worker import Worker
-from tests.support import engine_handlers
+from tests.support import engine_handlers, postgres
 from tests.support.engine_kit import Gate, Kit, flow_of
 
 QUICK = flow_of(
@@ -103,6 +103,28 @@ def test_what_was_leased_by_the_thousand_goes_to_other_workers_when_it_turns_out
             worker.run_until_closed("wide")
     begun = {name: count for name, count in engine_handlers.calls.items() if name.startswith("Branch")}
     assert begun == {f"Branch-{number}": 1 for number in range(1, branch_count + 1)}
+
+
+def test_a_worker_with_nothing_to_do_gets_what_others_have_not_begun() -> None:
+    """No time passes: it calls for work when it finds none, and others hear it."""
+    engine_handlers.reset()
+    gate = engine_handlers.gates["Work"] = Gate()
+    flow = flow_of(SLOW % "gated")
+    with postgres.database() as url, closing(Kit(url)) as kit, kit.working(concurrency=1) as worker:
+        for number in range(50):
+            kit.client.start(QUICK, f"q{number}", 1)
+            worker.run_until_closed(f"q{number}")
+        for number in range(COUNT):
+            kit.client.start(flow, f"s{number}")
+        gate.await_arrival()
+        assert held_by(worker) == COUNT
+        with another_worker(kit, concurrency=4):
+            for _ in range(4):
+                gate.await_arrival()
+            gate.open(COUNT)
+            for number in range(COUNT):
+                worker.run_until_closed(f"s{number}")
+    assert engine_handlers.calls["Work-1"] == COUNT
 
 
 def test_coroutines_are_bounded(kit: Kit) -> None:

@@ -183,6 +183,32 @@ def test_who_listens_hears_others_and_not_itself(store: PostgresStore, url: str)
     other.close()
 
 
+def test_a_call_for_work_is_told_from_a_ring_and_not_heard_by_who_calls(
+    store: PostgresStore, url: str
+) -> None:
+    heard: list[str] = []
+    called, rung, other = threading.Event(), threading.Event(), open_store(url)
+
+    def note(what: str, event: threading.Event) -> None:
+        heard.append(what)
+        event.set()
+
+    ends = [
+        store.listen(lambda: heard.append("mine"), lambda: heard.append("mine")),
+        other.listen(lambda: note("ring", rung), lambda: note("call", called)),
+    ]
+    with store.writing() as transaction:
+        assert not transaction.pauses
+        transaction.call_for_work()
+    assert called.wait(5)
+    store.ring()
+    assert rung.wait(5)
+    for end in ends:
+        end()
+    other.close()
+    assert heard == ["call", "ring"]
+
+
 def test_who_lost_its_ear_listens_anew(
     store: PostgresStore, url: str, server: "psycopg.Connection[tuple[int, ...]]"
 ) -> None:
