@@ -17,6 +17,8 @@ _CALM_FOR = 8
 _ASKED_STARTS = 100
 """So many starts are asked about after one whose flow id was not new."""
 _CAPACITY = 10_000
+_HEAD_CAPACITY = 2_000
+"""A head takes half a kilobyte; that of a run which is not known costs a question."""
 
 
 class Committed(Protocol):
@@ -100,7 +102,7 @@ class Memory:
             if head is not None:
                 self._heads[run] = head
                 self._latest[head.flow_id] = run
-        while len(self._heads) > _CAPACITY:
+        while len(self._heads) > _HEAD_CAPACITY:
             self._forget(next(iter(self._heads)))
 
     def _forget(self, run: int) -> None:
