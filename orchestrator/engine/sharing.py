@@ -65,23 +65,24 @@ class Sharing:
 
     def hand_back_waiting(self, soonest: float | None) -> float | None:
         """What was leased when handlers were quick does not wait here behind slow ones."""
-        left = [PATIENCE - self._waited(tasks) for tasks in (self._ready.line, self._ready.reserve) if tasks]
-        if self._ready.line and left[0] <= 0:
-            self._pace.note_standstill(PATIENCE - left[0])
+        in_line, in_reserve = self._waited(self._ready.line), self._waited(self._ready.reserve)
+        if in_line is not None and in_line >= PATIENCE:
+            self._pace.note_standstill(in_line)
             tasks = self._ready.take_all()
-        elif left and left[-1] <= 0:
+        elif in_reserve is not None and in_reserve >= PATIENCE:
             tasks = self._ready.take_reserve()
         else:
+            left = [PATIENCE - waited for waited in (in_line, in_reserve) if waited is not None]
             return min([*left, *([] if soonest is None else [soonest])], default=None)
         for task in tasks:
             self._submit(Return(task))
         return soonest
 
-    def _waited(self, tasks: deque[Task]) -> float:
+    def _waited(self, tasks: deque[Task]) -> float | None:
         """Seconds that the first of them has waited."""
         try:
             handed_out_at = tasks[0].handed_out_at
         except IndexError:
-            return 0.0
+            return None
         assert handed_out_at is not None
         return (self._clock.now() - handed_out_at).total_seconds()
