@@ -156,7 +156,7 @@ MUTATIONS = (
     ),
     _mutation(
         "rounds.py",
-        "touched.missed += round not in still_counted",
+        "touched.missed += place.round not in still_counted",
         "touched.missed += 0",
         (143,),
         ("test_joins.py::test_all_never_holds_after_a_miss_and_active_does",),
