@@ -10,6 +10,8 @@ from orchestrator.store.contract import Transaction
 
 
 def foresee(transaction: Transaction, submissions: Iterable[Submission], known: Runs) -> None:
+    if not transaction.answers_together:
+        return
     runs: set[int] = set()
     reported: set[int] = set()
     started: set[str] = set()
@@ -25,6 +27,5 @@ def foresee(transaction: Transaction, submissions: Iterable[Submission], known: 
             flow_ids.add(submission.flow_id)
     unknown = [each for each in flow_ids if known.cache.latest(each) is None]
     transaction.prepare(runs, flow_ids, reported, started - flow_ids, unknown)
-    if transaction.answers_together:
-        heads = [head for each in unknown if (head := transaction.find_latest(each)) is not None]
-        known.preload(transaction, [*runs, *(head.run for head in heads)])
+    heads = [head for each in unknown if (head := transaction.find_latest(each)) is not None]
+    known.preload(transaction, [*runs, *(head.run for head in heads)])

@@ -145,7 +145,7 @@ class Reading(Protocol):
     def find_run(self, run: int) -> Head | None: ...
 
     answers_together: bool
-    """`preload` saves something."""
+    """`preload` and, in a transaction, `prepare` save something."""
 
     def preload(self, runs: Iterable[int], behind: Iterable[tuple[int, int]] = ()) -> None:
         """These are about to be loaded, in this transaction and before anything of them is written; of those
