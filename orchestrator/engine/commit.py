@@ -359,8 +359,6 @@ class Committer:
         self.on_commit(batch)
         if batch.receipts or batch.refused:
             self._answer(batch)
-        else:
-            self._gathering = None
         for entry in batch.entries.values():
             if entry.run.status is not Status.RUNNING:
                 cache.drop(entry)
