@@ -45,12 +45,17 @@ def rebuild_indexes(run: Run) -> None:
     """Derive the indexes of a run loaded from rows."""
     run.by_step, run.by_origin, run.by_round, run.waiters = {}, {}, {}, {}
     run.locks, run.lock_waiters = {}, {}
+    waiting: list[Execution] = []
+    locking: list[Execution] = []
     for execution in run.executions.values():
         _index(run, execution)
-    waiting = [e for e in run.executions.values() if e.phase is Phase.WAITING and e.wait is not None]
+        if execution.wait is not None and execution.phase is Phase.WAITING:
+            waiting.append(execution)
+        if execution.locks or execution.wanted_locks:
+            locking.append(execution)
     for execution in sorted(waiting, key=lambda e: e.wait.order if e.wait else 0):
         _index_wait(run, execution)
-    for execution in sorted(run.executions.values(), key=lambda e: e.lock_order):
+    for execution in sorted(locking, key=lambda e: e.lock_order):
         run.locks.update(dict.fromkeys(execution.locks, execution.id))
         for lock in execution.wanted_locks:
             run.lock_waiters.setdefault(lock, OrderedDict())[execution.id] = None

@@ -115,6 +115,8 @@ class Runs:
 
 def _waiting_count_of(stored: StoredRun) -> int:
     """Executions that are ready, or back off, and that nobody has."""
-    executions = stored.run.executions.values()
-    ready_count = sum(each.due_at is not None and each.phase is not Phase.WAITING for each in executions)
+    ready_count = 0
+    for execution in stored.run.executions.values():
+        if execution.due_at is not None and execution.phase is not Phase.WAITING:
+            ready_count += 1
     return max(0, ready_count - len(stored.leases))

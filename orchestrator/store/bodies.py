@@ -116,6 +116,8 @@ class Bodies:
     # --- Reading ---
 
     def open_rows(self, statement: str, rows: list[Row]) -> list[Row]:
+        if not rows:
+            return rows
         positions = _OPENED[statement]
         return [self._opened(row, positions) for row in rows]
 
@@ -204,7 +206,7 @@ _POSITIONS = {
 }
 _OPENED = {
     "run_payload": (0, 1, 2),
-    "steps_of": (4,),
+    "steps_of": (2,),
     "messages_of": (3,),
     "attributes_of": (3,),
     "outputs_of": (0,),

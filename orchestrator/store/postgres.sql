@@ -479,7 +479,7 @@ FROM orchestrator.runs
 WHERE orchestrator.runs.run = %s::BIGINT
 
 -- statement steps_of(of_run)
-SELECT orchestrator.steps.execution_id, orchestrator.steps.step, orchestrator.steps.worker, orchestrator.steps.due_at, orchestrator.steps.body
+SELECT orchestrator.steps.execution_id, orchestrator.steps.worker, orchestrator.steps.body
 FROM orchestrator.steps
 WHERE orchestrator.steps.run = %s::BIGINT ORDER BY rowid
 
@@ -918,7 +918,7 @@ FROM orchestrator.runs
 WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.runs.run
 
 -- statement each_steps_of(runs, flow_ids)
-SELECT orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.steps.step, orchestrator.steps.worker, orchestrator.steps.due_at, orchestrator.steps.body
+SELECT orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.steps.worker, orchestrator.steps.body
 FROM orchestrator.steps
 WHERE orchestrator.steps.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
 FROM orchestrator.runs

@@ -276,7 +276,8 @@ for _name in ("claim_due", "claim_in_turn"):
 _STATEMENTS |= list_statements(
     lambda column, name: is_any(column, name, BIGINT), b("value").cast(BYTEA), r"'\xC1'::bytea"
 )
-del _STATEMENTS["versions"], _STATEMENTS["last_run"], _STATEMENTS["next_turn"]
+for _name in ("versions", "last_run", "next_turn", "rows_of_run"):
+    del _STATEMENTS[_name]
 
 _ORDER = {
     "history": history.c.version,

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import starmap
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -38,6 +38,7 @@ _decode_output = msgspec.json.Decoder(Output).decode
 _FIRST_PAGE, _PAGE = 100, 1000
 OF_RUN = ("run_payload", "steps_of", "messages_of", "attributes_of", "rounds_of", "outputs_of")
 """Statements that load a run."""
+Row: TypeAlias = tuple[Any, ...]
 
 
 class SqlReading:
@@ -49,7 +50,7 @@ class SqlReading:
     def preload(self, runs: Iterable[int], behind: Iterable[tuple[int, int]] = ()) -> None:
         """Nothing, where a question costs no more than a call."""
 
-    def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
+    def _all(self, name: str, *parameters: object) -> list[Row]:
         """All rows of a statement (statements.py)."""
         raise NotImplementedError
 
@@ -60,7 +61,7 @@ class SqlReading:
     def _expect(self, statements: Sequence[str], *parameters: object) -> None:
         """These are about to be run with these parameters: a database far away answers all at once."""
 
-    def _opened(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
+    def _opened(self, name: str, *parameters: object) -> list[Row]:
         """The same, of a statement that reads bodies."""
         return self.bodies.open_rows(name, self._all(name, *parameters))
 
@@ -73,16 +74,14 @@ class SqlReading:
         return Head(*row) if row else None
 
     def load(self, head: Head) -> StoredRun:
-        self._expect(OF_RUN, head.run)
-        rows = {name: self._all(name, head.run) for name in OF_RUN}  # before one turns out to be unreadable
+        rows = self._rows_of_run(head.run)  # all, before one turns out to be unreadable
         opened = self.bodies.open_rows
-        run = _empty_run(head)
         ((payload, state, error),) = opened("run_payload", rows["run_payload"])
+        run = _run_of(head, _decode_state(state))
         run.input = _decode_json(payload)
         run.error = _decode_error(error) if error is not None else None
-        _apply_state(run, _decode_state(state))
         leases: dict[str, int] = {}
-        for execution_id, _, worker, _, body in opened("steps_of", rows["steps_of"]):
+        for execution_id, worker, body in opened("steps_of", rows["steps_of"]):
             run.executions[execution_id] = decode_execution(body)
             if worker is not None:
                 leases[execution_id] = worker
@@ -97,7 +96,12 @@ class SqlReading:
         rebuild_indexes(run)
         return StoredRun(head, run, leases)
 
-    def _load_rounds(self, run: Run, number: int, rounds: Iterable[tuple[Any, ...]]) -> None:
+    def _rows_of_run(self, run: int) -> dict[str, list[Row]]:
+        """By statement of OF_RUN."""
+        self._expect(OF_RUN, run)
+        return {name: self._all(name, run) for name in OF_RUN}
+
+    def _load_rounds(self, run: Run, number: int, rounds: Iterable[Row]) -> None:
         for name, join, branch_count, counting, missed, members, is_cancelled in rounds:
             run.rounds[name] = Round(join, branch_count, counting, missed, members, bool(is_cancelled))
         if run.rounds:
@@ -204,11 +208,11 @@ class SqlReading:
         for row in self._all("all_definitions"):
             yield DefinitionRow(*row)
 
-    def _one(self, name: str, *parameters: object) -> tuple[Any, ...] | None:
+    def _one(self, name: str, *parameters: object) -> Row | None:
         rows = self._all(name, *parameters)
         return rows[0] if rows else None
 
-    def _row(self, name: str, *parameters: object) -> tuple[Any, ...]:
+    def _row(self, name: str, *parameters: object) -> Row:
         (row,) = self._all(name, *parameters)
         return row
 
@@ -232,7 +236,8 @@ def pauses_of(rows: Iterable[tuple[str, str]]) -> Pauses:
     return Pauses(frozenset((flow, step or None) for flow, step in rows))
 
 
-def _empty_run(head: Head) -> Run:
+def _run_of(head: Head, state: RunState) -> Run:
+    """As far as its own row tells."""
     return Run(
         flow_id=head.flow_id,
         run_id=head.run_id,
@@ -242,12 +247,13 @@ def _empty_run(head: Head) -> Run:
         request_id=head.request_id,
         started_at=from_micros(head.started_at),
         closed_at=from_micros(head.closed_at) if head.closed_at is not None else None,
+        is_completing=state.is_completing,
+        next_seq=state.next_seq,
+        next_order=state.next_order,
+        counters=state.counters,
+        dropped_count=state.dropped_count,
+        answers=state.answers,
+        watchers=state.watchers,
+        config=state.config,
+        skips=state.skips,
     )
-
-
-def _apply_state(run: Run, state: RunState) -> None:
-    run.next_seq, run.next_order = state.next_seq, state.next_order
-    run.is_completing = state.is_completing
-    run.counters, run.dropped_count = state.counters, state.dropped_count
-    run.answers, run.watchers, run.skips = state.answers, state.watchers, state.skips
-    run.config = state.config

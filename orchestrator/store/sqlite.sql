@@ -516,7 +516,7 @@ FROM runs
 WHERE runs.run = ?
 
 -- statement steps_of(of_run)
-SELECT steps.execution_id, steps.step, steps.worker, steps.due_at, steps.body
+SELECT steps.execution_id, steps.worker, steps.body
 FROM steps
 WHERE steps.run = ? ORDER BY rowid
 
@@ -539,6 +539,21 @@ WHERE outputs.run = ? ORDER BY outputs.position
 SELECT rounds.round, rounds."join", rounds.branch_count, rounds.counting, rounds.missed, rounds.members, rounds.is_cancelled
 FROM rounds
 WHERE rounds.run = ? ORDER BY rowid
+
+-- statement rows_of_run(run_0, run_1, run_2, run_3, run_4, run_5)
+SELECT 0, runs.run, runs.state, runs.error, NULL AS anon_1, runs.input
+FROM runs
+WHERE runs.run = ? UNION ALL SELECT 1, rowid, steps.execution_id, steps.worker, NULL AS anon_1, steps.body
+FROM steps
+WHERE steps.run = ? UNION ALL SELECT 2, messages.seq, messages.channel, messages."key", NULL AS anon_1, messages.value
+FROM messages
+WHERE messages.run = ? UNION ALL SELECT 3, rowid, attributes.name, attributes.is_map, attributes."key", attributes.value
+FROM attributes
+WHERE attributes.run = ? UNION ALL SELECT 4, rowid, NULL AS anon_1, NULL AS anon__1, NULL AS anon__2, NULL AS anon__3
+FROM rounds
+WHERE rounds.run = ? UNION ALL SELECT 5, outputs.position, NULL AS anon_1, NULL AS anon__1, NULL AS anon__2, outputs.body
+FROM outputs
+WHERE outputs.run = ?
 
 -- statement reports_of(of_run)
 SELECT reports.round, reports.branch, reports.value

@@ -8,8 +8,10 @@ again, a test compares.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Executable,
     and_,
     bindparam,
@@ -49,6 +51,16 @@ from orchestrator.store.tables import (
 from orchestrator.store.work_statements import OF_EXECUTION, ONE, WORK, ZERO, in_json
 
 b = bindparam
+_rowid: ColumnElement[Any] = literal_column("rowid")
+_ROWS_OF_RUN: tuple[tuple[Any, ...], ...] = (
+    (runs, runs.c.run, runs.c.state, runs.c.error, null(), runs.c.input),
+    (steps, _rowid, steps.c.execution_id, steps.c.worker, null(), steps.c.body),
+    (messages, messages.c.seq, messages.c.channel, messages.c.key, null(), messages.c.value),
+    (attributes, _rowid, attributes.c.name, attributes.c.is_map, attributes.c.key, attributes.c.value),
+    (rounds, _rowid, null(), null(), null(), null()),
+    (outputs, outputs.c.position, null(), null(), null(), outputs.c.body),
+)
+"""What loads a run: a table, its place among the rows of that table, and what is read of it."""
 _set_attribute = sqlite_insert(attributes)
 _set_definition = sqlite_insert(definitions)
 _oldest_projections = (
@@ -182,7 +194,7 @@ STATEMENTS: dict[str, Executable] = {
     "find_run": select(*HEAD).where(runs.c.run == b("of_run")),
     "versions": select(runs.c.run, runs.c.version, runs.c.is_latest).where(in_json(runs.c.run, "runs")),
     "run_payload": select(runs.c.input, runs.c.state, runs.c.error).where(runs.c.run == b("of_run")),
-    "steps_of": select(steps.c.execution_id, steps.c.step, steps.c.worker, steps.c.due_at, steps.c.body)
+    "steps_of": select(steps.c.execution_id, steps.c.worker, steps.c.body)
     .where(steps.c.run == b("of_run"))
     .order_by(literal_column("rowid")),
     "messages_of": select(messages.c.seq, messages.c.channel, messages.c.key, messages.c.value)
@@ -203,6 +215,12 @@ STATEMENTS: dict[str, Executable] = {
     )
     .where(rounds.c.run == b("of_run"))
     .order_by(literal_column("rowid")),
+    "rows_of_run": union_all(
+        *(
+            select(literal_column(str(kind)), *columns).where(of.c.run == b(f"run_{kind}"))
+            for kind, (of, *columns) in enumerate(_ROWS_OF_RUN)
+        )
+    ),
     "reports_of": select(reports.c.round, reports.c.branch, reports.c.value)
     .where(reports.c.run == b("of_run"))
     .order_by(reports.c.round, reports.c.position),
