@@ -205,11 +205,7 @@ _POSITIONS = {
     table: tuple(columns.index(name) for name in _BODIES.get(table, ())) for table, columns in COLUMNS.items()
 }
 _OPENED = {
-    "run_payload": (0, 1, 2),
-    "steps_of": (2,),
-    "messages_of": (3,),
-    "attributes_of": (3,),
-    "outputs_of": (0,),
+    "rows_of_run": (5, 6, 7),
     "reports_of": (2,),
     "history_of": (4, 5),
     "claim_projections": (4,),

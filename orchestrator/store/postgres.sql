@@ -473,35 +473,25 @@ SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_i
 FROM orchestrator.runs
 WHERE orchestrator.runs.run = %s::BIGINT
 
--- statement run_payload(of_run)
-SELECT orchestrator.runs.input, orchestrator.runs.state, orchestrator.runs.error
-FROM orchestrator.runs
-WHERE orchestrator.runs.run = %s::BIGINT
-
--- statement steps_of(of_run)
-SELECT orchestrator.steps.execution_id, orchestrator.steps.worker, orchestrator.steps.body
-FROM orchestrator.steps
-WHERE orchestrator.steps.run = %s::BIGINT ORDER BY rowid
-
--- statement messages_of(of_run)
-SELECT orchestrator.messages.seq, orchestrator.messages.channel, orchestrator.messages.key, orchestrator.messages.value
-FROM orchestrator.messages
-WHERE orchestrator.messages.run = %s::BIGINT ORDER BY orchestrator.messages.seq
-
--- statement attributes_of(of_run)
-SELECT orchestrator.attributes.name, orchestrator.attributes.is_map, orchestrator.attributes.key, orchestrator.attributes.value
-FROM orchestrator.attributes
-WHERE orchestrator.attributes.run = %s::BIGINT ORDER BY rowid
-
--- statement outputs_of(of_run)
-SELECT orchestrator.outputs.body
-FROM orchestrator.outputs
-WHERE orchestrator.outputs.run = %s::BIGINT ORDER BY orchestrator.outputs.position
-
 -- statement rounds_of(of_run)
 SELECT orchestrator.rounds.round, orchestrator.rounds."join", orchestrator.rounds.branch_count, orchestrator.rounds.counting, orchestrator.rounds.missed, orchestrator.rounds.members, orchestrator.rounds.is_cancelled
 FROM orchestrator.rounds
 WHERE orchestrator.rounds.run = %s::BIGINT ORDER BY rowid
+
+-- statement rows_of_run(run_0, run_1, run_2, run_3, run_4, run_5)
+SELECT 0, orchestrator.runs.run, CAST(NULL AS TEXT) AS anon_1, CAST(NULL AS TEXT) AS anon__1, CAST(NULL AS BIGINT) AS anon__2, orchestrator.runs.input, orchestrator.runs.state, orchestrator.runs.error
+FROM orchestrator.runs
+WHERE orchestrator.runs.run = %s::BIGINT UNION ALL SELECT 1, rowid, orchestrator.steps.execution_id, NULL AS anon_1, orchestrator.steps.worker, orchestrator.steps.body, NULL AS anon__3, NULL AS anon__4
+FROM orchestrator.steps
+WHERE orchestrator.steps.run = %s::BIGINT UNION ALL SELECT 2, orchestrator.messages.seq, orchestrator.messages.channel, orchestrator.messages.key, NULL AS anon_1, orchestrator.messages.value, NULL AS anon__3, NULL AS anon__4
+FROM orchestrator.messages
+WHERE orchestrator.messages.run = %s::BIGINT UNION ALL SELECT 3, rowid, orchestrator.attributes.name, orchestrator.attributes.key, orchestrator.attributes.is_map, orchestrator.attributes.value, NULL AS anon_1, NULL AS anon__3
+FROM orchestrator.attributes
+WHERE orchestrator.attributes.run = %s::BIGINT UNION ALL SELECT 4, rowid, NULL AS anon_1, NULL AS anon__3, NULL AS anon__4, NULL AS anon__5, NULL AS anon__6, NULL AS anon__7
+FROM orchestrator.rounds
+WHERE orchestrator.rounds.run = %s::BIGINT UNION ALL SELECT 5, orchestrator.outputs.position, NULL AS anon_1, NULL AS anon__3, NULL AS anon__4, orchestrator.outputs.body, NULL AS anon__5, NULL AS anon__6
+FROM orchestrator.outputs
+WHERE orchestrator.outputs.run = %s::BIGINT
 
 -- statement reports_of(of_run)
 SELECT orchestrator.reports.round, orchestrator.reports.branch, orchestrator.reports.value
@@ -910,47 +900,30 @@ SELECT pg_xact_status(CAST(%s::VARCHAR AS XID8)) AS pg_xact_status_1
 -- statement notify(channel, payload)
 SELECT pg_notify(%s::VARCHAR, %s::VARCHAR) AS pg_notify_1
 
--- statement each_run_payload(runs, flow_ids)
-SELECT orchestrator.runs.run, orchestrator.runs.input, orchestrator.runs.state, orchestrator.runs.error
+-- statement each_rows_of_run(runs, flow_ids)
+WITH wanted AS
+(SELECT unnest(%s::BIGINT[]) AS run UNION ALL SELECT orchestrator.runs.run AS run
 FROM orchestrator.runs
-WHERE orchestrator.runs.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)
+ SELECT orchestrator.runs.run, 0, orchestrator.runs.run AS run__1, CAST(NULL AS TEXT) AS anon_1, CAST(NULL AS TEXT) AS anon__1, CAST(NULL AS BIGINT) AS anon__2, orchestrator.runs.input, orchestrator.runs.state, orchestrator.runs.error
 FROM orchestrator.runs
-WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.runs.run
-
--- statement each_steps_of(runs, flow_ids)
-SELECT orchestrator.steps.run, orchestrator.steps.execution_id, orchestrator.steps.worker, orchestrator.steps.body
+WHERE orchestrator.runs.run = any(array((SELECT wanted.run
+FROM wanted))) UNION ALL SELECT orchestrator.steps.run, 1, rowid, orchestrator.steps.execution_id, NULL AS anon_1, orchestrator.steps.worker, orchestrator.steps.body, NULL AS anon__3, NULL AS anon__4
 FROM orchestrator.steps
-WHERE orchestrator.steps.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
-FROM orchestrator.runs
-WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.steps.run, rowid
-
--- statement each_messages_of(runs, flow_ids)
-SELECT orchestrator.messages.run, orchestrator.messages.seq, orchestrator.messages.channel, orchestrator.messages.key, orchestrator.messages.value
+WHERE orchestrator.steps.run = any(array((SELECT wanted.run
+FROM wanted))) UNION ALL SELECT orchestrator.messages.run, 2, orchestrator.messages.seq, orchestrator.messages.channel, orchestrator.messages.key, NULL AS anon_1, orchestrator.messages.value, NULL AS anon__3, NULL AS anon__4
 FROM orchestrator.messages
-WHERE orchestrator.messages.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
-FROM orchestrator.runs
-WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.messages.run, orchestrator.messages.seq
-
--- statement each_attributes_of(runs, flow_ids)
-SELECT orchestrator.attributes.run, orchestrator.attributes.name, orchestrator.attributes.is_map, orchestrator.attributes.key, orchestrator.attributes.value
+WHERE orchestrator.messages.run = any(array((SELECT wanted.run
+FROM wanted))) UNION ALL SELECT orchestrator.attributes.run, 3, rowid, orchestrator.attributes.name, orchestrator.attributes.key, orchestrator.attributes.is_map, orchestrator.attributes.value, NULL AS anon_1, NULL AS anon__3
 FROM orchestrator.attributes
-WHERE orchestrator.attributes.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
-FROM orchestrator.runs
-WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.attributes.run, rowid
-
--- statement each_rounds_of(runs, flow_ids)
-SELECT orchestrator.rounds.run, orchestrator.rounds.round, orchestrator.rounds."join", orchestrator.rounds.branch_count, orchestrator.rounds.counting, orchestrator.rounds.missed, orchestrator.rounds.members, orchestrator.rounds.is_cancelled
+WHERE orchestrator.attributes.run = any(array((SELECT wanted.run
+FROM wanted))) UNION ALL SELECT orchestrator.rounds.run, 4, rowid, NULL AS anon_1, NULL AS anon__3, NULL AS anon__4, NULL AS anon__5, NULL AS anon__6, NULL AS anon__7
 FROM orchestrator.rounds
-WHERE orchestrator.rounds.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
-FROM orchestrator.runs
-WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.rounds.run, rowid
-
--- statement each_outputs_of(runs, flow_ids)
-SELECT orchestrator.outputs.run, orchestrator.outputs.body
+WHERE orchestrator.rounds.run = any(array((SELECT wanted.run
+FROM wanted))) UNION ALL SELECT orchestrator.outputs.run, 5, orchestrator.outputs.position, NULL AS anon_1, NULL AS anon__3, NULL AS anon__4, orchestrator.outputs.body, NULL AS anon__5, NULL AS anon__6
 FROM orchestrator.outputs
-WHERE orchestrator.outputs.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
-FROM orchestrator.runs
-WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.outputs.run, orchestrator.outputs.position
+WHERE orchestrator.outputs.run = any(array((SELECT wanted.run
+FROM wanted)))
 
 -- statement each_history_of(runs, after_versions)
 SELECT orchestrator.history.run, orchestrator.history.version, orchestrator.history.at, orchestrator.history.kind, orchestrator.history.execution_id, orchestrator.history.body, orchestrator.history.event

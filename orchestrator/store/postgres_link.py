@@ -169,6 +169,7 @@ def connect(address: Address, dialect: Dialect, *, is_writer: bool = False) -> L
         settings = [f"idle_in_transaction_session_timeout TO {LONGEST_IDLE}"]
         if is_writer:
             settings += [f"{way} TO off" for way in WAYS_OF_MANY]
+            settings.append("plan_cache_mode TO force_generic_plan")  # the same plan, without making it anew
         connection.execute("; ".join(f"SET {each}" for each in settings))
     return Link(connection, dialect, prepares=not address.is_pooled)
 

@@ -236,12 +236,12 @@ class PostgresLocks(PostgresUpkeep):
             questions: list[Question] = [
                 ("lock_runs" if waits else "lock_runs_now", parameters),
                 ("latest_of", (list(flow_ids),)),
-                *(of_many([], list(unloaded)) if unloaded else ()),
+                *([of_many([], list(unloaded))] if unloaded else ()),
             ]
             locked, latest, *loaded = self._link.together(questions)
             self._note(locked)
             if loaded:
-                self._note_loaded({run for run, *_ in locked}, loaded)
+                self._note_loaded({run for run, *_ in locked}, *loaded)
             # Where another run became the latest while the lock was waited for, `find_latest` looks again.
             self._latest |= dict.fromkeys(set(flow_ids) - {flow_id for flow_id, _ in latest})
         self._locked |= unknown

@@ -7,17 +7,18 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from orchestrator.store.contract import Statistics
+from orchestrator.store.loading import TABLE_COUNT
 from orchestrator.store.postgres_link import Link, Rows
-from orchestrator.store.sql_reading import OF_RUN, SqlReading
+from orchestrator.store.sql_reading import SqlReading
 
-_FORESEEN = {*OF_RUN, "history_of"}
+_FORESEEN = {"rows_of_run", "rounds_of", "reports_of", "history_of"}
 Question: TypeAlias = tuple[str, tuple[object, ...]]
 """A statement and its parameters."""
 
 
-def of_many(runs: list[int], flow_ids: list[str]) -> list[Question]:
+def of_many(runs: list[int], flow_ids: list[str]) -> Question:
     """What loads these, and the latest runs of these."""
-    return [(f"each_{name}", (runs, flow_ids)) for name in OF_RUN]
+    return "each_rows_of_run", (runs, flow_ids)
 
 
 class PostgresReading(SqlReading):
@@ -49,8 +50,8 @@ class PostgresReading(SqlReading):
 
     def preload(self, runs: Iterable[int], behind: Iterable[tuple[int, int]] = ()) -> None:
         questions: list[Question] = []
-        if unknown := [run for run in runs if ("run_payload", (run,)) not in self._answered]:
-            questions += of_many(unknown, [])
+        if unknown := [run for run in runs if _rows_of(run) not in self._answered]:
+            questions.append(of_many(unknown, []))
         if behind := list(behind):
             questions.append(("each_history_of", tuple(map(list, zip(*behind, strict=True)))))
         if questions:
@@ -61,16 +62,15 @@ class PostgresReading(SqlReading):
                 for run, *row in answers.pop():
                     self._answered["history_of", (run, versions[run])].append(tuple(row))
             if unknown:
-                self._note_loaded(set(unknown), answers)
+                self._note_loaded(set(unknown), answers[0])
 
-    def _note_loaded(self, runs: set[int], answers: Sequence[Rows]) -> None:
-        """Answers to `of_many`, of these runs."""
-        runs = runs.intersection(run for run, *_ in answers[0])
-        for name, rows in zip(OF_RUN, answers, strict=True):
-            self._answered.update({(name, (run,)): [] for run in runs})
-            for run, *row in rows:
-                if run in runs:
-                    self._answered[name, (run,)].append(tuple(row))
+    def _note_loaded(self, runs: set[int], rows: Rows) -> None:
+        """The answer to `of_many`, of these runs."""
+        loaded: dict[int, Rows] = {}
+        for row in rows:
+            if row[0] in runs:
+                loaded.setdefault(row[0], []).append(row[1:])
+        self._answered.update({_rows_of(run): of_run for run, of_run in loaded.items()})
 
     def _expect(self, statements: Sequence[str], *parameters: object) -> None:
         self._ask([(name, parameters) for name in statements])
@@ -83,3 +83,7 @@ class PostgresReading(SqlReading):
 
     def _listed(self, values: Iterable[object]) -> object:
         return list(values)
+
+
+def _rows_of(run: int) -> Question:
+    return "rows_of_run", (run,) * TABLE_COUNT

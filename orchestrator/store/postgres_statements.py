@@ -27,6 +27,7 @@ from sqlalchemy import (
     or_,
     select,
     table,
+    union_all,
     update,
 )
 from sqlalchemy.dialects.postgresql import (
@@ -47,7 +48,6 @@ from orchestrator.store.heads import list_statements
 from orchestrator.store.postgres_tables import SCHEMA
 from orchestrator.store.postgres_tables import definitions as made
 from orchestrator.store.postgres_work_statements import LOCKED, ORDERS, WORK, is_any
-from orchestrator.store.sql_reading import OF_RUN
 from orchestrator.store.statements import RUN_TABLES
 from orchestrator.store.tables import (
     attributes,
@@ -276,8 +276,7 @@ for _name in ("claim_due", "claim_in_turn"):
 _STATEMENTS |= list_statements(
     lambda column, name: is_any(column, name, BIGINT), b("value").cast(BYTEA), r"'\xC1'::bytea"
 )
-for _name in ("versions", "last_run", "next_turn", "rows_of_run"):
-    del _STATEMENTS[_name]
+del _STATEMENTS["versions"], _STATEMENTS["last_run"], _STATEMENTS["next_turn"]
 
 _ORDER = {
     "history": history.c.version,
@@ -295,17 +294,14 @@ for _table in RUN_TABLES:
     )
 
 
-def _of_many(one: Any) -> Executable:
-    """The same of many runs: those of the numbers and the latest ones of the flow ids."""
-    (of,) = one.get_final_froms()
-    latest: Any = func.array(select(runs.c.run).where(_OF_FLOW_IDS).scalar_subquery())
-    either = func.array_cat(b("runs", type_=ARRAY(BIGINT)), latest)
-    found = select(of.c.run, *one.selected_columns).where(of.c.run == func.any(either))
-    return found.order_by(of.c.run, *() if of is runs else (_ORDER.get(of.name, literal_column("rowid")),))
-
-
-for _name in OF_RUN:
-    _STATEMENTS[f"each_{_name}"] = _of_many(_STATEMENTS[_name])
+_wanted = union_all(
+    select(func.unnest(b("runs", type_=ARRAY(BIGINT))).label("run")), select(runs.c.run).where(_OF_FLOW_IDS)
+).cte("wanted")
+_all_wanted: Any = func.array(select(_wanted.c.run).scalar_subquery())
+_STATEMENTS["each_rows_of_run"] = shared.rows_of_run(
+    lambda _, of: ([of.c.run], of.c.run == func.any(_all_wanted))
+)
+"""Of the runs of these numbers and the latest ones of these flow ids."""
 _behind = func.unnest(b("runs", type_=ARRAY(BIGINT)), b("after_versions", type_=ARRAY(BIGINT)))
 _behind_rows = _behind.table_valued(column("run", BIGINT), column("version", BIGINT)).render_derived(name="v")
 _STATEMENTS["each_history_of"] = (

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import starmap
-from typing import Any, TypeAlias
+from itertools import repeat, starmap
 
 import msgspec
 
-from orchestrator.core.codec import decode_execution, kind_of
+from orchestrator.core.codec import kind_of
 from orchestrator.core.evolve import rebuild_indexes
 from orchestrator.core.pauses import Pauses
-from orchestrator.core.state import BranchReport, Output, QueuedMessage, Round, Run, RunError, Status
+from orchestrator.core.state import BranchReport, Round, Run, Status
 from orchestrator.store.bodies import PLAIN, Bodies
 from orchestrator.store.contract import (
     DefinitionRow,
@@ -25,20 +23,14 @@ from orchestrator.store.contract import (
     StoredRun,
     WorkerRow,
 )
+from orchestrator.store.loading import IN_ORDER, ROUND, TABLE_COUNT, Row, build_run
 from orchestrator.store.queues import Queues, queues_of
-from orchestrator.store.run_state import RunState
 from orchestrator.store.sought import ANY_RUN, LAST, Sought
 from orchestrator.store.sql import COLUMNS, RUN_TABLES
 from orchestrator.store.times import from_micros, to_micros
 
 _decode_json = msgspec.json.Decoder().decode
-_decode_state = msgspec.json.Decoder(RunState).decode
-_decode_error = msgspec.json.Decoder(RunError).decode
-_decode_output = msgspec.json.Decoder(Output).decode
 _FIRST_PAGE, _PAGE = 100, 1000
-OF_RUN = ("run_payload", "steps_of", "messages_of", "attributes_of", "rounds_of", "outputs_of")
-"""Statements that load a run."""
-Row: TypeAlias = tuple[Any, ...]
 
 
 class SqlReading:
@@ -74,39 +66,24 @@ class SqlReading:
         return Head(*row) if row else None
 
     def load(self, head: Head) -> StoredRun:
-        rows = self._rows_of_run(head.run)  # all, before one turns out to be unreadable
-        opened = self.bodies.open_rows
-        ((payload, state, error),) = opened("run_payload", rows["run_payload"])
-        run = _run_of(head, _decode_state(state))
-        run.input = _decode_json(payload)
-        run.error = _decode_error(error) if error is not None else None
-        leases: dict[str, int] = {}
-        for execution_id, worker, body in opened("steps_of", rows["steps_of"]):
-            run.executions[execution_id] = decode_execution(body)
-            if worker is not None:
-                leases[execution_id] = worker
-        for seq, channel, key, value in opened("messages_of", rows["messages_of"]):
-            message = QueuedMessage(seq, _decode_json(value))
-            run.queues.setdefault((channel, key), deque()).append(message)
-        for name, is_map, key, value in opened("attributes_of", rows["attributes_of"]):
-            entries = run.attribute_maps.setdefault(name, {}) if is_map else run.attributes
-            entries[key if is_map else name] = _decode_json(value)
-        self._load_rounds(run, head.run, rows["rounds_of"])
-        run.outputs = [_decode_output(body) for (body,) in opened("outputs_of", rows["outputs_of"])]
+        rows = self._rows_of_run(head.run)
+        rows.sort(key=IN_ORDER)
+        run, leases = build_run(head, self.bodies.open_rows("rows_of_run", rows))
+        if any(row[0] == ROUND for row in rows):
+            self._load_rounds(run, head.run)
         rebuild_indexes(run)
         return StoredRun(head, run, leases)
 
-    def _rows_of_run(self, run: int) -> dict[str, list[Row]]:
-        """By statement of OF_RUN."""
-        self._expect(OF_RUN, run)
-        return {name: self._all(name, run) for name in OF_RUN}
+    def _rows_of_run(self, run: int) -> list[Row]:
+        return self._all("rows_of_run", *repeat(run, TABLE_COUNT))
 
-    def _load_rounds(self, run: Run, number: int, rounds: Iterable[Row]) -> None:
+    def _load_rounds(self, run: Run, number: int) -> None:
+        self._expect(("rounds_of", "reports_of"), number)
+        rounds, reports = self._all("rounds_of", number), self._all("reports_of", number)
         for name, join, branch_count, counting, missed, members, is_cancelled in rounds:
             run.rounds[name] = Round(join, branch_count, counting, missed, members, bool(is_cancelled))
-        if run.rounds:
-            for name, branch, value in self._opened("reports_of", number):
-                run.rounds[name].reports.append(BranchReport(branch, _decode_json(value)))
+        for name, branch, value in self.bodies.open_rows("reports_of", reports):
+            run.rounds[name].reports.append(BranchReport(branch, _decode_json(value)))
 
     def history(self, run: int, after_version: int = 0) -> list[HistoryRow]:
         rows = self._opened("history_of", run, after_version)
@@ -234,26 +211,3 @@ class SqlReading:
 
 def pauses_of(rows: Iterable[tuple[str, str]]) -> Pauses:
     return Pauses(frozenset((flow, step or None) for flow, step in rows))
-
-
-def _run_of(head: Head, state: RunState) -> Run:
-    """As far as its own row tells."""
-    return Run(
-        flow_id=head.flow_id,
-        run_id=head.run_id,
-        status=Status(head.status),
-        version=head.version,
-        attempt=head.attempt,
-        request_id=head.request_id,
-        started_at=from_micros(head.started_at),
-        closed_at=from_micros(head.closed_at) if head.closed_at is not None else None,
-        is_completing=state.is_completing,
-        next_seq=state.next_seq,
-        next_order=state.next_order,
-        counters=state.counters,
-        dropped_count=state.dropped_count,
-        answers=state.answers,
-        watchers=state.watchers,
-        config=state.config,
-        skips=state.skips,
-    )

@@ -510,48 +510,23 @@ FROM runs
 WHERE runs.run IN (SELECT anon_1.value
 FROM json_each(?) AS anon_1)
 
--- statement run_payload(of_run)
-SELECT runs.input, runs.state, runs.error
-FROM runs
-WHERE runs.run = ?
-
--- statement steps_of(of_run)
-SELECT steps.execution_id, steps.worker, steps.body
-FROM steps
-WHERE steps.run = ? ORDER BY rowid
-
--- statement messages_of(of_run)
-SELECT messages.seq, messages.channel, messages."key", messages.value
-FROM messages
-WHERE messages.run = ? ORDER BY messages.seq
-
--- statement attributes_of(of_run)
-SELECT attributes.name, attributes.is_map, attributes."key", attributes.value
-FROM attributes
-WHERE attributes.run = ? ORDER BY rowid
-
--- statement outputs_of(of_run)
-SELECT outputs.body
-FROM outputs
-WHERE outputs.run = ? ORDER BY outputs.position
-
 -- statement rounds_of(of_run)
 SELECT rounds.round, rounds."join", rounds.branch_count, rounds.counting, rounds.missed, rounds.members, rounds.is_cancelled
 FROM rounds
 WHERE rounds.run = ? ORDER BY rowid
 
 -- statement rows_of_run(run_0, run_1, run_2, run_3, run_4, run_5)
-SELECT 0, runs.run, runs.state, runs.error, NULL AS anon_1, runs.input
+SELECT 0, runs.run, CAST(NULL AS TEXT) AS anon_1, CAST(NULL AS TEXT) AS anon__1, CAST(NULL AS BIGINT) AS anon__2, runs.input, runs.state, runs.error
 FROM runs
-WHERE runs.run = ? UNION ALL SELECT 1, rowid, steps.execution_id, steps.worker, NULL AS anon_1, steps.body
+WHERE runs.run = ? UNION ALL SELECT 1, rowid, steps.execution_id, NULL AS anon_1, steps.worker, steps.body, NULL AS anon__3, NULL AS anon__4
 FROM steps
-WHERE steps.run = ? UNION ALL SELECT 2, messages.seq, messages.channel, messages."key", NULL AS anon_1, messages.value
+WHERE steps.run = ? UNION ALL SELECT 2, messages.seq, messages.channel, messages."key", NULL AS anon_1, messages.value, NULL AS anon__3, NULL AS anon__4
 FROM messages
-WHERE messages.run = ? UNION ALL SELECT 3, rowid, attributes.name, attributes.is_map, attributes."key", attributes.value
+WHERE messages.run = ? UNION ALL SELECT 3, rowid, attributes.name, attributes."key", attributes.is_map, attributes.value, NULL AS anon_1, NULL AS anon__3
 FROM attributes
-WHERE attributes.run = ? UNION ALL SELECT 4, rowid, NULL AS anon_1, NULL AS anon__1, NULL AS anon__2, NULL AS anon__3
+WHERE attributes.run = ? UNION ALL SELECT 4, rowid, NULL AS anon_1, NULL AS anon__3, NULL AS anon__4, NULL AS anon__5, NULL AS anon__6, NULL AS anon__7
 FROM rounds
-WHERE rounds.run = ? UNION ALL SELECT 5, outputs.position, NULL AS anon_1, NULL AS anon__1, NULL AS anon__2, outputs.body
+WHERE rounds.run = ? UNION ALL SELECT 5, outputs.position, NULL AS anon_1, NULL AS anon__3, NULL AS anon__4, outputs.body, NULL AS anon__5, NULL AS anon__6
 FROM outputs
 WHERE outputs.run = ?
 

@@ -7,15 +7,21 @@ again, a test compares.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
+    CompoundSelect,
     Executable,
+    FromClause,
+    Text,
     and_,
     bindparam,
     case,
+    cast,
     delete,
     exists,
     func,
@@ -52,15 +58,32 @@ from orchestrator.store.work_statements import OF_EXECUTION, ONE, WORK, ZERO, in
 
 b = bindparam
 _rowid: ColumnElement[Any] = literal_column("rowid")
+_no_text, _no_number = cast(null(), Text), cast(null(), BigInteger)
+_run_bodies = (runs.c.input, runs.c.state, runs.c.error)
 _ROWS_OF_RUN: tuple[tuple[Any, ...], ...] = (
-    (runs, runs.c.run, runs.c.state, runs.c.error, null(), runs.c.input),
-    (steps, _rowid, steps.c.execution_id, steps.c.worker, null(), steps.c.body),
+    (runs, runs.c.run, _no_text, _no_text, _no_number, *_run_bodies),
+    (steps, _rowid, steps.c.execution_id, null(), steps.c.worker, steps.c.body),
     (messages, messages.c.seq, messages.c.channel, messages.c.key, null(), messages.c.value),
-    (attributes, _rowid, attributes.c.name, attributes.c.is_map, attributes.c.key, attributes.c.value),
+    (attributes, _rowid, attributes.c.name, attributes.c.key, attributes.c.is_map, attributes.c.value),
     (rounds, _rowid, null(), null(), null(), null()),
     (outputs, outputs.c.position, null(), null(), null(), outputs.c.body),
 )
-"""What loads a run: a table, its place among the rows of that table, and what is read of it."""
+"""What loads a run (loading.py): a table, the row's place among those of its run, two texts, a number and
+up to three bodies."""
+
+
+def rows_of_run(
+    find: Callable[[int, FromClause], tuple[list[Any], ColumnElement[bool]]],
+) -> CompoundSelect[Any]:
+    """Of all tables, with the number of the table first. `find`: what goes before, and which rows."""
+    parts = []
+    for kind, (of, *columns) in enumerate(_ROWS_OF_RUN):
+        bodies = [null()] * (7 - len(columns))
+        before, condition = find(kind, of)
+        parts.append(select(*before, literal_column(str(kind)), *columns, *bodies).where(condition))
+    return union_all(*parts)
+
+
 _set_attribute = sqlite_insert(attributes)
 _set_definition = sqlite_insert(definitions)
 _oldest_projections = (
@@ -193,17 +216,6 @@ STATEMENTS: dict[str, Executable] = {
     "find_latest": select(*HEAD).where(runs.c.flow_id == b("of_flow_id"), runs.c.is_latest == ONE),
     "find_run": select(*HEAD).where(runs.c.run == b("of_run")),
     "versions": select(runs.c.run, runs.c.version, runs.c.is_latest).where(in_json(runs.c.run, "runs")),
-    "run_payload": select(runs.c.input, runs.c.state, runs.c.error).where(runs.c.run == b("of_run")),
-    "steps_of": select(steps.c.execution_id, steps.c.worker, steps.c.body)
-    .where(steps.c.run == b("of_run"))
-    .order_by(literal_column("rowid")),
-    "messages_of": select(messages.c.seq, messages.c.channel, messages.c.key, messages.c.value)
-    .where(messages.c.run == b("of_run"))
-    .order_by(messages.c.seq),
-    "attributes_of": select(attributes.c.name, attributes.c.is_map, attributes.c.key, attributes.c.value)
-    .where(attributes.c.run == b("of_run"))
-    .order_by(literal_column("rowid")),
-    "outputs_of": select(outputs.c.body).where(outputs.c.run == b("of_run")).order_by(outputs.c.position),
     "rounds_of": select(
         rounds.c.round,
         rounds.c.join,
@@ -215,12 +227,7 @@ STATEMENTS: dict[str, Executable] = {
     )
     .where(rounds.c.run == b("of_run"))
     .order_by(literal_column("rowid")),
-    "rows_of_run": union_all(
-        *(
-            select(literal_column(str(kind)), *columns).where(of.c.run == b(f"run_{kind}"))
-            for kind, (of, *columns) in enumerate(_ROWS_OF_RUN)
-        )
-    ),
+    "rows_of_run": rows_of_run(lambda kind, of: ([], of.c.run == b(f"run_{kind}"))),
     "reports_of": select(reports.c.round, reports.c.branch, reports.c.value)
     .where(reports.c.run == b("of_run"))
     .order_by(reports.c.round, reports.c.position),

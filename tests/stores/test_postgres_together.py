@@ -75,7 +75,7 @@ def test_a_run_that_became_the_latest_while_its_predecessor_was_locked_is_not_ta
     """Whose lock one does not have may be written before one gets it."""
     number, run = begin(store, "a", execution("A"))
     with store.writing() as transaction:
-        transaction._note_loaded({number + 1}, [[(number, None, None, None)], [], [], [], [], []])
+        transaction._note_loaded({number + 1}, [(number, *(None,) * 8)])
         head = transaction.find_run(number)
         assert head is not None
         assert list(transaction.load(head).run.executions) == list(run.executions)

@@ -46,7 +46,6 @@ def test_both_databases_have_the_same_statements_but_for_locks_and_bulk() -> Non
         "versions",
         "last_run",
         "next_turn",
-        "rows_of_run",
         "claim_due",
         "claim_due_except",
         "claim_in_turn",
