@@ -100,7 +100,8 @@ class PostgresStore:
         if not transaction.has_begun:
             link.forget()
             return
-        link.defer_text(_COMMIT)
+        if not transaction.is_whole_message:
+            link.defer_text(_COMMIT)
         try:
             link.flush()
         except psycopg.OperationalError as error:

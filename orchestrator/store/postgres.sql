@@ -822,6 +822,14 @@ FROM (SELECT orchestrator.pauses.flow AS name, orchestrator.pauses.step AS text,
 FROM orchestrator.pauses UNION ALL SELECT orchestrator.queues.name AS name, orchestrator.queues.settings AS settings, orchestrator.queues.queue AS queue
 FROM orchestrator.queues) AS orders) IS NOT DISTINCT FROM %s::VARCHAR) THEN 1 ELSE 0 END AS anon_1
 
+-- statement demand_no_orders(fence, workers, workers)
+SELECT 1 / CASE WHEN (pg_try_advisory_xact_lock(%s::BIGINT) AND (SELECT count(*) AS count_1
+FROM (SELECT orchestrator.workers.worker AS worker
+FROM orchestrator.workers
+WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = cardinality(%s::BIGINT[]) AND NOT (EXISTS (SELECT orchestrator.pauses.flow
+FROM orchestrator.pauses)) AND NOT (EXISTS (SELECT orchestrator.queues.queue
+FROM orchestrator.queues))) THEN 1 ELSE 0 END AS anon_1
+
 -- statement fence(fence)
 SELECT pg_try_advisory_lock(%s::BIGINT) AS pg_try_advisory_lock_1
 

@@ -32,6 +32,8 @@ _CONFLICTS = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
 )
+_READ_COMMITTED = "READ COMMITTED"
+"""Others, and databases that are only alike, are told where a transaction begins and ends."""
 LONGEST_IDLE = 10_000
 """Milliseconds that a process may do nothing inside a transaction. Who is frozen there holds locks that
 others wait for: it is cut off, and does it again. As long as a lease; a handler that was lent the connection
@@ -67,10 +69,21 @@ def _numbered(text: str) -> str:
 class Link:
     """Not safe to use from several threads. Raises what psycopg raises."""
 
-    def __init__(self, connection: Connection[Any], dialect: Dialect, *, prepares: bool = False) -> None:
-        """`prepares`: statements stay on the connection for the next time."""
+    def __init__(
+        self,
+        connection: Connection[Any],
+        dialect: Dialect,
+        *,
+        prepares: bool = False,
+        is_transaction: bool = False,
+    ) -> None:
+        """`prepares`: statements stay on the connection for the next time.
+
+        `is_transaction`: a message that does not begin a transaction is one, of the isolation that is wanted.
+        """
         self.connection = connection
         self.statements = dialect.statements
+        self.is_transaction = is_transaction
         self.fence = secrets.randbits(63)
         """A lock that commits may take which nobody can ask about afterwards (postgres_fate.py)."""
         self._wire = Wire(connection, prepares=prepares)
@@ -118,9 +131,9 @@ class Link:
         """A `Statement` is one that comes again."""
         self._waiting.append(Call(text if isinstance(text, Statement) else Statement(text, is_kept=False)))
 
-    def open_with(self, statement: Statement) -> None:
+    def open_with(self, statement: Statement | None) -> None:
         """What is sent before everything else, as soon as anything is."""
-        self._opening = [Call(statement)]
+        self._opening = [] if statement is None else [Call(statement)]
 
     def open(self, name: str, *parameters: object, on_rows: Callable[[Rows], None] | None = None) -> None:
         """The same, behind that."""
@@ -165,13 +178,16 @@ class Link:
 def connect(address: Address, dialect: Dialect, *, is_writer: bool = False) -> Link:
     connection = psycopg.connect(address.conninfo, autocommit=True)
     connection.prepare_threshold = None  # it would deallocate ours together with its own
+    is_transaction = is_writer and not address.is_pooled and address.isolation == _READ_COMMITTED
     if not address.is_pooled:
         settings = [f"idle_in_transaction_session_timeout TO {LONGEST_IDLE}"]
         if is_writer:
             settings += [f"{way} TO off" for way in WAYS_OF_MANY]
             settings.append("plan_cache_mode TO force_generic_plan")  # the same plan, without making it anew
+        if is_transaction:
+            settings.append("default_transaction_isolation TO 'read committed'")
         connection.execute("; ".join(f"SET {each}" for each in settings))
-    return Link(connection, dialect, prepares=not address.is_pooled)
+    return Link(connection, dialect, prepares=not address.is_pooled, is_transaction=is_transaction)
 
 
 def store_error(error: psycopg.Error, place: str) -> StoreError:

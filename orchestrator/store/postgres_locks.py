@@ -55,6 +55,8 @@ class PostgresLocks(PostgresUpkeep):
         self.learned: dict[int, Head | None] = {}
         """What is true of runs once it is committed (postgres_memory.py)."""
         self.has_changed_orders = False
+        self.is_whole_message = False
+        """It needs neither beginning nor end: the message that it is sent in is the transaction."""
         self._begin = begin
         self._memory = memory
         self._trusts = memory.is_trusted and not wanted
@@ -103,9 +105,17 @@ class PostgresLocks(PostgresUpkeep):
         if not self._trusts or self.proof is None:
             self._link.flush()
             return
-        link, workers = self._link, sorted(self._memory.workers)
-        link.open_with(self._begin)
-        link.open("demand", link.fence, workers, workers, self._memory.orders)
+        self._demand_assumed()
+
+    def _demand_assumed(self) -> None:
+        """Before everything else that is written."""
+        link, workers, orders = self._link, sorted(self._memory.workers), self._memory.orders
+        self.is_whole_message = link.is_transaction
+        link.open_with(None if self.is_whole_message else self._begin)
+        if orders is None:
+            link.open("demand_no_orders", link.fence, workers, workers)
+        else:
+            link.open("demand", link.fence, workers, workers, orders)
 
     def _note_workers(self, rows: Rows) -> None:
         self._lost_workers = self._memory.workers - {worker for (worker,) in rows}

@@ -98,8 +98,12 @@ class Memory:
         self.workers |= transaction.registered
         self.lost |= transaction.buried & self.workers
         for run, head in transaction.learned.items():
-            self._forget(run)
-            if head is not None:
+            if head is None:
+                self._forget(run)
+            elif run in self._heads:
+                self._heads[run] = head
+                self._heads.move_to_end(run)
+            else:
                 self._heads[run] = head
                 self._latest[head.flow_id] = run
         while len(self._heads) > _HEAD_CAPACITY:

@@ -58,6 +58,7 @@ from orchestrator.store.tables import (
     outputs,
     pauses,
     projections,
+    queues,
     reports,
     runs,
     steps,
@@ -144,6 +145,15 @@ _kept = (
     .subquery("kept")
 )
 _kept_count: Any = select(func.count()).select_from(_kept).scalar_subquery()
+
+
+def _demand(*orders: ColumnElement[bool]) -> Select[Any]:
+    """`orders`: that nothing was paused or resumed, and no queue set, meanwhile."""
+    fence = func.pg_try_advisory_xact_lock(b("fence", type_=BIGINT))
+    are_kept = _kept_count == func.cardinality(b("workers", type_=ARRAY(BIGINT)))
+    return select(ONE.op("/")(case((and_(fence, are_kept, *orders), ONE), else_=ZERO)))
+
+
 # --- Others ---
 
 _set_attribute = postgres_insert(attributes)
@@ -209,21 +219,8 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
         projections.c.definition,
         projections.c.body,
     ),
-    "demand": select(
-        ONE.op("/")(
-            case(
-                (
-                    and_(
-                        func.pg_try_advisory_xact_lock(b("fence", type_=BIGINT)),
-                        _kept_count == func.cardinality(b("workers", type_=ARRAY(BIGINT))),
-                        ORDERS.is_not_distinct_from(b("orders", type_=TEXT)),
-                    ),
-                    ONE,
-                ),
-                else_=ZERO,
-            )
-        )
-    ),
+    "demand": _demand(ORDERS.is_not_distinct_from(b("orders", type_=TEXT))),
+    "demand_no_orders": _demand(~exists(select(pauses.c.flow)), ~exists(select(queues.c.queue))),
     "fence": select(func.pg_try_advisory_lock(b("fence", type_=BIGINT))),
     "lock_schema": select(func.pg_advisory_xact_lock(func.hashtext(b("lock", type_=TEXT)))),
     "has_table": select(  # not `to_regclass`: a snapshot sees what others have just made, its cache may not
