@@ -10,8 +10,9 @@ Direction: TypeAlias = Literal["TB", "LR"]
 
 FONT_FAMILY = (
     "Inter, 'Helvetica Neue', Arial, 'Noto Sans CJK SC', 'Noto Sans CJK JP', 'Noto Sans SC', 'PingFang SC', "
-    "'Hiragino Sans', 'Microsoft YaHei', 'Malgun Gothic', sans-serif"
+    "'Hiragino Sans', 'Microsoft YaHei', 'Malgun Gothic', 'DejaVu Sans Condensed', sans-serif"
 )
+"""The last named is for viewers that pass over `textLength`, as librsvg does: DejaVu Sans is too wide."""
 
 LAYERS = frozenset({"control", "failure", "channels", "attributes"})
 DEFAULT_LAYERS = frozenset({"control", "failure", "channels"})

@@ -64,8 +64,9 @@ def _write(shape: Shape, parts: list[str]) -> None:
 def _label(label: Label) -> str:
     anchor = ' text-anchor="middle"' if label.is_centered else ""
     weight = f' font-weight="{label.weight}"' if label.weight != 400 else ""
-    # With another font the text still keeps its width, so nothing is cut.
-    is_fitted = len(label.text) > 3
+    # With another font the text still keeps its width, so nothing is cut. Where the width of a few signs
+    # is a guess, the font knows better.
+    is_fitted = len(label.text) > 3 or label.text.isascii()
     fitted = f' textLength="{_number(label.width)}" lengthAdjust="spacingAndGlyphs"' if is_fitted else ""
     place = f'x="{_number(label.x)}" y="{_number(label.y)}" font-size="{_number(label.size)}"'
     text = escape(label.text)

@@ -87,6 +87,23 @@ def test_text_of_a_card_stays_inside_its_frame() -> None:
             assert float(label.attrib["x"]) + float(label.attrib.get("textLength", "0")) <= right
 
 
+def test_every_text_of_an_svg_keeps_its_measured_width_in_any_font() -> None:
+    root = ET.fromstring(render(read(REVIEW), "svg", layers=LAYERS, legend=True))
+    short = {label.text: label for label in root.iter(f"{SVG}text") if len(label.text or "") <= 3}
+    assert short["ok:"].attrib["textLength"] == "15.81"
+    assert "textLength" not in short.pop("•").attrib, "a sign that was only guessed is not bent"
+    for label in root.iter(f"{SVG}text"):
+        if label.text != "•":
+            assert float(label.attrib["textLength"]) > 0
+            assert label.attrib["lengthAdjust"] == "spacingAndGlyphs"
+
+
+def test_svg_prefers_a_narrow_font_to_the_wide_one_for_viewers_that_cannot_fit_text() -> None:
+    families = ET.fromstring(render(read(REVIEW), "svg")).attrib["font-family"]
+    assert families.startswith("Inter, ")
+    assert families.endswith(", 'DejaVu Sans Condensed', sans-serif")
+
+
 def test_svg_names_the_nodes_of_the_graph() -> None:
     text = render(load(ROOT / "flows" / "contract_edit.flow.yaml"), "svg").decode()
     for ref in ("step:EditContract", "wait:EnterContractEdit", "channel:contractEditToken"):
