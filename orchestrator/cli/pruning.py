@@ -11,7 +11,13 @@ from orchestrator.cli.session import open_client
 from orchestrator.cli.settings import resolve_settings
 from orchestrator.cli.spans import format_moment
 from orchestrator.cli.terminal import note
-from orchestrator.engine.upkeep import count_old, cut_of, prune_all, prune_definitions
+from orchestrator.engine.upkeep import (
+    count_old,
+    cut_of,
+    delete_objects_left,
+    prune_all,
+    prune_definitions,
+)
 from orchestrator.errors import UsageError
 
 
@@ -50,8 +56,12 @@ def prune_store(
         runs = "run" if count == 1 else "runs"
         if count:
             confirm(f"Delete {count} {runs} that closed before {format_moment(before)}?", is_confirmed)
+        left_count = delete_objects_left(engine)
         pruned_count = sum(prune_all(engine, before, batch=batch))
         definition_count = prune_definitions(engine)
+    if left_count:
+        runs = "run" if left_count == 1 else "runs"
+        note(f"deleted the objects of {left_count} {runs} that an earlier pruning had left behind")
     note(f"deleted {pruned_count} runs that closed before {format_moment(before)}")
     return {
         "before": before.isoformat().replace("+00:00", "Z"),

@@ -1,7 +1,8 @@
 """Named points where a test can kill this process, to prove that no moment of a crash loses or repeats work.
 
 `ORCHESTRATOR_FAULT=commit:3:before` kills it (SIGKILL) just before its third commit becomes durable, `after`
-just after, while nobody has learned of it yet. Points: commit, lease, release.
+just after, while nobody has learned of it yet. Points: commit, lease, release,
+prune, objects (the note that those of pruned runs are deleted), queues, projection, import.
 """
 
 from __future__ import annotations

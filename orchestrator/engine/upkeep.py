@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from orchestrator.definition.model import Json
@@ -97,10 +97,40 @@ def prune_some(engine: Engine, before: datetime, limit: int = RUNS_AT_A_TIME) ->
         for number in pruned:
             if (entry := cache.get(number)) is not None:
                 cache.drop(entry)
+        if engine.bodies.may_be_objects:
+            transaction.note_objects_left(pruned)
 
     engine.committer.exclusively(prune, "prune")
-    engine.bodies.forget(pruned)
+    _delete_objects(engine, pruned)
     return len(pruned)
+
+
+def delete_objects_left(engine: Engine) -> int:
+    """Those of runs whose pruning was cut short before their objects were deleted; of how many runs."""
+    if not engine.bodies.may_be_objects:
+        return 0
+    with engine.store.reading() as reading:
+        runs = reading.runs_with_objects_left()
+    count = 0
+    for start in range(0, len(runs), RUNS_AT_A_TIME):
+        batch = runs[start : start + RUNS_AT_A_TIME]
+        gone_count = _delete_objects(engine, batch)
+        count += gone_count
+        if gone_count < len(batch):
+            break  # out of reach
+    return count
+
+
+def _delete_objects(engine: Engine, runs: Sequence[int]) -> int:
+    """The pruning of these runs is stored. Who is killed in here, or before, leaves their marks behind."""
+    gone = engine.bodies.forget(runs)
+
+    def note(transaction: Transaction, _: datetime) -> None:
+        transaction.note_objects_gone(gone)
+
+    if gone:
+        engine.committer.exclusively(note, "objects")
+    return len(gone)
 
 
 def prune_definitions(engine: Engine) -> int:
@@ -144,6 +174,7 @@ class Retention:
                 return
 
     def _tidy(self) -> None:
+        delete_objects_left(self._engine)
         before = cut_of(self._engine, self._span)
         count = sum(prune_all(self._engine, before, pause=self._stop_asked.wait))
         if count:

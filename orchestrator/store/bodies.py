@@ -166,16 +166,23 @@ class Bodies:
 
     # --- Upkeep ---
 
-    def forget(self, runs: Iterable[int]) -> None:
-        """Objects of runs that are no more."""
+    @property
+    def may_be_objects(self) -> bool:
+        return self._objects is not None
+
+    def forget(self, runs: Iterable[int]) -> list[int]:
+        """Delete the objects of runs that are no more; of which of them none is left."""
+        gone: list[int] = []
         if self._objects is None:
-            return
+            return gone
         try:
             for run in runs:
                 for name in list(self._objects.list(f"{run}/")):
                     self._objects.delete(name)
+                gone.append(run)
         except OSError as error:
-            log.warning("objects of pruned runs are left behind: %s", error)
+            log.warning("objects of pruned runs stay until the next pruning: %s", error)
+        return gone
 
 
 PLAIN = Bodies()

@@ -210,6 +210,10 @@ class Reading(Protocol):
         """How many runs were closed before then."""
         ...
 
+    def runs_with_objects_left(self) -> list[int]:
+        """Runs whose objects are still to be deleted, as the transaction noted that pruned them."""
+        ...
+
     def run_numbers(self, flow_id: str | None = None) -> list[int]:
         """Of one flow id or of all, oldest first."""
         ...
@@ -388,6 +392,10 @@ class Transaction(Reading, Protocol):
     def prune(self, before: datetime, limit: int) -> list[int]:
         """Delete runs that were closed before then, oldest first; their numbers."""
         ...
+
+    def note_objects_left(self, runs: Iterable[int]) -> None: ...
+
+    def note_objects_gone(self, runs: Iterable[int]) -> None: ...
 
     def prune_definitions(self) -> list[str]:
         """Delete definitions that no run uses, but for the latest of each flow type; their hashes."""

@@ -8,6 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+MARK = "objects:"
+"""Begins the name of a mark in the database: the objects of this run, which is no more, are to be deleted."""
+
+
+def mark_of(run: int) -> str:
+    return f"{MARK}{run}"
+
 
 class ObjectMissing(LookupError):
     """There is no object of this name."""

@@ -569,6 +569,14 @@ WHERE orchestrator.runs.closed_at < %s::BIGINT
 -- statement mark(name, value)
 INSERT INTO orchestrator.marks (name, value) VALUES (%s::VARCHAR, %s::BIGINT) ON CONFLICT (name) DO UPDATE SET value = greatest(orchestrator.marks.value, excluded.value)
 
+-- statement unmark(of_name)
+DELETE FROM orchestrator.marks WHERE orchestrator.marks.name = %s::VARCHAR
+
+-- statement runs_with_objects_left()
+SELECT orchestrator.marks.value
+FROM orchestrator.marks
+WHERE substr(orchestrator.marks.name, 1, 8) = 'objects:' ORDER BY orchestrator.marks.value
+
 -- statement delete_unused_definitions(hashes)
 DELETE FROM orchestrator.definitions WHERE orchestrator.definitions.hash = any(%s::TEXT[]) AND (EXISTS (SELECT *
 FROM orchestrator.definitions AS successor

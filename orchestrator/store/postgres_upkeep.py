@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 
 import psycopg
 
 from orchestrator.store.contract import DefinitionRow, RunRecord
+from orchestrator.store.objects import mark_of
 from orchestrator.store.postgres_reading import PostgresReading
 from orchestrator.store.sql import COLUMNS, RUN_TABLES
 from orchestrator.store.times import to_micros
@@ -21,6 +23,14 @@ class PostgresUpkeep(PostgresReading):
             for table in RUN_TABLES:
                 self._link.defer(f"prune_{table}", runs)
         return runs
+
+    def note_objects_left(self, runs: Iterable[int]) -> None:
+        if marks := [(mark_of(run), run) for run in sorted(runs)]:
+            self._link.defer_many("mark", marks)
+
+    def note_objects_gone(self, runs: Iterable[int]) -> None:
+        if names := [(mark_of(run),) for run in sorted(runs)]:
+            self._link.defer_many("unmark", names)
 
     def prune_definitions(self) -> list[str]:
         """Locked first, then looked at again: a run may just be beginning with one."""

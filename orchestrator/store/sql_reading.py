@@ -170,6 +170,9 @@ class SqlReading:
         count: int = self._row("prunable_count", to_micros(before))[0]
         return count
 
+    def runs_with_objects_left(self) -> list[int]:
+        return [run for (run,) in self._all("runs_with_objects_left")]
+
     def run_numbers(self, flow_id: str | None = None) -> list[int]:
         rows = self._all("all_runs") if flow_id is None else self._all("runs_of", flow_id)
         return [run for (run,) in rows]

@@ -606,6 +606,14 @@ WHERE runs.closed_at < ?
 -- statement mark(name, value)
 INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = max(marks.value, excluded.value)
 
+-- statement unmark(of_name)
+DELETE FROM marks WHERE marks.name = ?
+
+-- statement runs_with_objects_left()
+SELECT marks.value
+FROM marks
+WHERE substr(marks.name, 1, 8) = 'objects:' ORDER BY marks.value
+
 -- statement delete_unused_definitions()
 DELETE FROM definitions WHERE (EXISTS (SELECT *
 FROM definitions AS successor

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from datetime import datetime
 
 from orchestrator.store.contract import DefinitionRow, RunRecord
+from orchestrator.store.objects import mark_of
 from orchestrator.store.sql import COLUMNS, RUN_TABLES, STATEMENTS
 from orchestrator.store.sqlite_reading import SqliteReading
 from orchestrator.store.times import to_micros
@@ -24,6 +26,13 @@ class SqliteUpkeep(SqliteReading):
             for table in RUN_TABLES:
                 self._connection.execute(STATEMENTS[f"prune_{table}"], (json.dumps(runs),))
         return runs
+
+    def note_objects_left(self, runs: Iterable[int]) -> None:
+        marks = [(mark_of(run), run) for run in sorted(runs)]
+        self._connection.executemany(STATEMENTS["mark"], marks)
+
+    def note_objects_gone(self, runs: Iterable[int]) -> None:
+        self._connection.executemany(STATEMENTS["unmark"], [(mark_of(run),) for run in sorted(runs)])
 
     def prune_definitions(self) -> list[str]:
         return [hash for (hash,) in self._all("delete_unused_definitions")]

@@ -37,6 +37,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from orchestrator.store.heads import HEAD, list_statements
+from orchestrator.store.objects import MARK
 from orchestrator.store.tables import (
     METADATA,
     attributes,
@@ -289,6 +290,10 @@ STATEMENTS: dict[str, Executable] = {
     "mark": _mark.on_conflict_do_update(
         index_elements=[marks.c.name], set_={"value": func.max(marks.c.value, _mark.excluded.value)}
     ),
+    "unmark": delete(marks).where(marks.c.name == b("of_name")),
+    "runs_with_objects_left": select(marks.c.value)
+    .where(func.substr(marks.c.name, ONE, literal_column(str(len(MARK)))) == literal_column(f"'{MARK}'"))
+    .order_by(marks.c.value),
     "delete_unused_definitions": delete(definitions)
     .where(
         IS_UNUSED,

@@ -225,5 +225,8 @@ marks = Table(
     Column("name", Text, nullable=False),
     Column("value", BigInteger, nullable=False),
 )
-"""`pruned_run`: the highest run number that was ever pruned; numbers are never used again."""
+"""`pruned_run`: the highest run number that was ever pruned; numbers are never used again.
+
+`objects:N`: run N was pruned, its objects (objects.py) are still to be deleted.
+"""
 Index("marks_identity", marks.c.name, unique=True)

@@ -64,6 +64,24 @@ def test_prune_deletes_closed_runs_only(used: Place) -> None:
     assert used.type("describe", "done").code == 4
 
 
+def test_objects_that_a_killed_prune_left_behind_are_deleted_by_the_next(place: Place) -> None:
+    place.write("pyproject.toml", '[tool.orchestrator]\nobjects = "objects"\noffload_over_kib = 1\n')
+    for flow_id in ("old", "open"):
+        place.type("start", "flows/ask.flow.yaml", "--id", flow_id, "--input", f'"{"x" * 2000}"')
+    place.type("stop", "old")
+    kept = {path.name: len(list(path.iterdir())) for path in (place.directory / "objects").iterdir()}
+    assert kept.keys() == {"1", "2"}
+    prune = ("db", "prune", "--older-than", "0s", "--yes")
+    assert place.type(*prune, ORCHESTRATOR_FAULT="prune:1:after").code == -9
+    assert ids(place) == ["open"]
+    assert (place.directory / "objects" / "1").exists()
+    done = place.type(*prune)
+    assert "deleted the objects of 1 run that an earlier pruning had left behind\n" in done.stderr
+    assert [path.name for path in (place.directory / "objects").iterdir()] == ["2"]
+    assert len(list((place.directory / "objects" / "2").iterdir())) == kept["2"]
+    assert "left behind" not in place.type(*prune).stderr
+
+
 def test_prune_takes_its_span_from_the_project(used: Place) -> None:
     assert used.type("db", "prune", "--yes").code == 2
     used.write("pyproject.toml", '[tool.orchestrator]\nretention = "0s"\n')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,12 @@ from orchestrator.definition.model import Flow
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.transfer import export_runs, import_runs
-from orchestrator.engine.upkeep import cut_of, prune_some
+from orchestrator.engine.upkeep import cut_of, delete_objects_left, prune_some
 from orchestrator.engine.worker import Worker
 from orchestrator.errors import BodyUnreadable, StoreError
 from orchestrator.store.bodies import Bodies, Codec
 from orchestrator.store.codecs import Compression, Encryption
-from orchestrator.store.objects import FileObjects
+from orchestrator.store.objects import FileObjects, ObjectMissing, ObjectStore
 from tests.support import engine_handlers
 from tests.support.engine_kit import Kit, flow_of
 
@@ -236,6 +236,133 @@ def test_objects_of_pruned_runs_are_deleted(place: Path | str, tmp_path: Path) -
         assert prune_some(kit.engine, cut_of(kit.engine, timedelta(days=1))) == 1
         assert set(objects(tmp_path)) == kept != set()
         assert kit.client.describe("run-2")["status"] == "RUNNING"
+
+
+class FakeObjects:
+    """As a service keeps them: no directories. It can be out of reach, and its user can be killed."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+        self.listed: list[str] = []
+        self.failure: BaseException | None = None
+
+    def put(self, name: str, body: bytes) -> None:
+        self.kept[name] = body
+
+    def get(self, name: str) -> bytes:
+        try:
+            return self.kept[name]
+        except KeyError:
+            raise ObjectMissing(name) from None
+
+    def delete(self, name: str) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self.kept.pop(name, None)
+
+    def list(self, prefix: str) -> Iterator[str]:
+        self.listed.append(prefix)
+        return iter([name for name in self.kept if name.startswith(prefix)])
+
+
+class FailingFiles(FileObjects):
+    failure: BaseException | None = None
+
+    def delete(self, name: str) -> None:
+        if self.failure is not None:
+            raise self.failure
+        super().delete(name)
+
+
+class Killed(BaseException):
+    """Nothing handles it: what would follow is not done."""
+
+
+@pytest.fixture(params=["files", "service"])
+def failing(request: pytest.FixtureRequest, tmp_path: Path) -> FailingFiles | FakeObjects:
+    return FailingFiles(tmp_path / "objects") if request.param == "files" else FakeObjects()
+
+
+def runs_with_objects(objects: ObjectStore) -> set[int]:
+    return {int(name.partition("/")[0]) for name in objects.list("")}
+
+
+def prune_old(kit: Kit, limit: int = 100) -> int:
+    return prune_some(kit.engine, cut_of(kit.engine, timedelta(days=1)), limit)
+
+
+def closed_and_open(kit: Kit, closed_count: int = 1) -> None:
+    """Old runs, numbered from 1 on, then one that is still running."""
+    for number in range(1, closed_count + 1):
+        kit.client.start(FLOW, f"old-{number}", SECRET)
+        kit.client.stop(f"old-{number}")
+    kit.clock.advance(days=2)
+    kit.client.start(FLOW, "open", SECRET)
+
+
+@pytest.mark.parametrize("failure", [Killed(), OSError("out of reach")], ids=["killed", "out of reach"])
+def test_objects_that_a_pruning_left_behind_are_deleted_by_a_later_one(
+    place: Path | str, failing: FailingFiles | FakeObjects, failure: BaseException
+) -> None:
+    with kit_of(place, Bodies([], failing, limit=0)) as kit:
+        closed_and_open(kit, closed_count=2)
+        (open_run,) = runs_with_objects(failing) - {1, 2}
+        failing.failure = failure
+        with suppress(Killed):
+            prune_old(kit)
+        assert runs_with_objects(failing) == {1, 2, open_run}
+    failing.failure = None
+    with kit_of(place, Bodies([], failing, limit=0)) as kit:
+        assert delete_objects_left(kit.engine) == 2
+        assert runs_with_objects(failing) == {open_run}
+        assert kit.client.describe("open")["attributes"]["kept"] == SECRET
+        assert delete_objects_left(kit.engine) == 0
+
+
+def test_what_cannot_be_deleted_yet_is_tried_again_each_time(
+    place: Path | str, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = FakeObjects()
+    with kit_of(place, Bodies([], service, limit=0)) as kit:
+        closed_and_open(kit)
+        service.failure = OSError("out of reach")
+        prune_old(kit)
+        assert delete_objects_left(kit.engine) == 0
+        service.failure = None
+        assert delete_objects_left(kit.engine) == 1
+    said = [record.getMessage() for record in caplog.records if "pruned" in record.getMessage()]
+    assert said == ["objects of pruned runs stay until the next pruning: out of reach"] * 2
+
+
+def test_no_object_of_a_run_that_was_never_pruned_is_deleted(place: Path | str) -> None:
+    """Objects are there before their run is; on PostgreSQL a lower number may come after a higher one."""
+    service = FakeObjects()
+    with kit_of(place, Bodies([], service, limit=0)) as kit:
+        closed_and_open(kit)
+        for number in (0, 7, 99):
+            service.put(f"{number}/hash", b"of a run about to be stored")
+        prune_old(kit)
+        delete_objects_left(kit.engine)
+        assert {0, 7, 99} < runs_with_objects(service)
+
+
+def test_where_nothing_is_left_behind_objects_are_not_looked_at(place: Path | str) -> None:
+    service = FakeObjects()
+    with kit_of(place, Bodies([], service, limit=0)) as kit:
+        closed_and_open(kit, closed_count=3)
+        assert prune_old(kit, limit=2) == 2
+        assert prune_old(kit, limit=2) == 1
+        assert service.listed == ["1/", "2/", "3/"]
+        assert delete_objects_left(kit.engine) == 0
+        assert len(service.listed) == 3
+
+
+def test_a_store_without_objects_notes_nothing_about_them(place: Path | str) -> None:
+    with kit_of(place, None) as kit:
+        closed_and_open(kit)
+        assert prune_old(kit) == 1
+        with kit.engine.store.reading() as reading:
+            assert reading.runs_with_objects_left() == []
 
 
 def without_objects_of_run_1(place: Path | str, path: Path, flow: Flow, input: Any) -> None:
