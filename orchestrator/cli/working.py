@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from types import FrameType
@@ -83,13 +83,22 @@ def _work_until_closed(
         note(f"{flow_id} {verb}")
         try:
             with shown(lambda: client.progress(flow_id)):
-                run: dict[str, Any] = worker.run_until_closed(flow_id, until_blocked=until_blocked)
+                run: dict[str, Any] = worker.run_until_closed(
+                    flow_id, until_blocked=until_blocked, on_hold=_note_hold
+                )
         finally:
             worker.stop()
     if run["status"] == "RUNNING":
         note(f"interrupted; go on with: orchestrator run --resume {flow_id}")
         raise KeyboardInterrupt
     return run
+
+
+def _note_hold(hold: Mapping[str, Any]) -> None:
+    """Why the run does not go on, and with which command it would."""
+    note(f"{hold['flow_id']} waits: {hold['text']}")
+    for advice in hold["help"]:
+        note(f"  {advice['text']}: {advice['command']}")
 
 
 @contextmanager

@@ -18,7 +18,6 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from orchestrator.binding.context import NO_SERVICES, Services
-from orchestrator.clock import Clock
 from orchestrator.core.state import TIMEOUT_ID
 from orchestrator.definition.model import Json
 from orchestrator.definition.places import FlowPlaces
@@ -30,17 +29,16 @@ from orchestrator.engine.client import Client
 from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.elsewhere import Processes
 from orchestrator.engine.engine import Engine
-from orchestrator.engine.explain.outlook import TITLES, Verdict
-from orchestrator.engine.explain.verdicts import find_verdict, is_blocked, paused_executions
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.membership import Membership
 from orchestrator.engine.metrics import Metrics
 from orchestrator.engine.processes.choice import Choice
 from orchestrator.engine.projection import Projector
 from orchestrator.engine.served import read_queues
+from orchestrator.engine.standstill import Standstill
 from orchestrator.engine.task import Task
 from orchestrator.engine.upkeep import Retention
-from orchestrator.errors import Blocked, NotFound, StoreError
+from orchestrator.errors import StoreError
 from orchestrator.store.bodies import PLAIN
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_attribute_store, url_elsewhere
@@ -218,49 +216,30 @@ class Worker:
                 return
             self._changed.wait(_LOOK_EVERY)
 
-    def run_until_closed(self, flow_id: str, *, until_blocked: bool = False) -> dict[str, Json]:
+    def run_until_closed(
+        self,
+        flow_id: str,
+        *,
+        until_blocked: bool = False,
+        on_hold: Callable[[dict[str, Json]], None] | None = None,
+    ) -> dict[str, Json]:
         """Until the latest run of `flow_id` is closed; gives it as `describe` does.
 
         Raises Blocked when nothing but a client (or not even one) can move it; NotFound. After
-        `ask_to_stop` it gives the run as it stands.
+        `ask_to_stop` it gives the run as it stands. `on_hold` is told when nothing goes on because of a
+        pause or a queue with concurrency 0, of each once: `flow_id`, `text`, and `help` as in `explain`.
         """
-        notice = _Standstill(self.engine.clock)
-        with self.engine.waiting.waiter(flow_id, notice) as waiter:
+        standstill = Standstill(
+            engine=self.engine, flow_id=flow_id, until_blocked=until_blocked, on_hold=on_hold
+        )
+        with self.engine.waiting.waiter(flow_id, standstill.is_worth_a_look) as waiter:
             self.start()
             while not self._stop_asked.is_set():
                 waiter.wake.clear()
-                if self._look_at(flow_id, until_blocked=until_blocked):
+                if standstill.look():
                     break
                 waiter.wake.wait(1.0)
         return self._client.describe(flow_id)
-
-    def _look_at(self, flow_id: str, *, until_blocked: bool) -> bool:
-        """At the database, since others may have moved the run. True: it is closed; raises Blocked."""
-        now = self.engine.clock.now()
-        with self.engine.store.reading() as reading:
-            head = reading.find_latest(flow_id)
-            if head is None:
-                raise NotFound(f"there is no run {flow_id}", flow_id=flow_id)
-            flow = self.engine.definitions.of(head.definition, reading)
-            stored = reading.load(head)
-            paused = paused_executions(flow, stored.run, stored.leases, reading.find_pauses())
-            verdict = find_verdict(flow, stored.run, now, paused)
-            if verdict in (Verdict.CLOSED, Verdict.PROGRESSING, Verdict.TIMER):
-                return verdict is Verdict.CLOSED
-            from orchestrator.engine.explain.stored import explain_stored
-
-            explanation = explain_stored(reading, self.engine.definitions, head, now)
-        verdict = Verdict(explanation.verdict)
-        from orchestrator.engine.explain.explanation import as_json
-
-        if is_blocked(verdict, has_active=bool(explanation.active), until_blocked=until_blocked):
-            raise Blocked(
-                f"{flow_id} stands still, {TITLES[verdict]}: {explanation.summary}",
-                flow_id=flow_id,
-                verdict=str(verdict),
-                explanation=as_json(explanation),
-            )
-        return False
 
     # --- Work ---
 
@@ -419,17 +398,6 @@ def _prepare_process() -> None:
         sys.setswitchinterval(_SWITCH_INTERVAL)
     if 0 < gc.get_threshold()[0] < _YOUNG_OBJECTS:
         gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
-
-
-class _Standstill:
-    """Approves of a run that is closed, or that this worker cannot move by itself."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-
-    def __call__(self, entry: Entry) -> bool:
-        verdict = find_verdict(entry.flow, entry.run, self._clock.now())
-        return verdict not in (Verdict.PROGRESSING, Verdict.TIMER)
 
 
 def _progress_of(entry: Entry) -> dict[str, Json]:

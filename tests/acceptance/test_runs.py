@@ -272,6 +272,57 @@ def test_an_interrupted_run_can_be_resumed(place: Place) -> None:
     assert "so yes calm" in done.stdout
 
 
+HELD = {
+    "queue": (
+        ("queues", "set", "line", "--route", "Hello", "--concurrency", "0"),
+        [
+            "r-1 waits: Greet-1 is ready, but the queue line is full: 0 of 0 run",
+            "  let more be begun: orchestrator queues set line --concurrency N",
+        ],
+        ("queues", "set", "line", "--concurrency", "1"),
+    ),
+    "flow": (
+        ("pause", "Hello"),
+        [
+            "r-1 waits: Greet-1 is paused",
+            "  let runs of this type go on: orchestrator resume Hello",
+        ],
+        ("resume", "Hello"),
+    ),
+    "step": (
+        ("pause", "Hello/Greet"),
+        [
+            "r-1 waits: Greet-1 is paused",
+            "  let it go on: orchestrator resume Hello/Greet",
+        ],
+        ("resume", "Hello/Greet"),
+    ),
+}
+
+
+@pytest.mark.parametrize("held_by", HELD)
+def test_a_run_that_is_held_says_by_what_and_goes_on_when_it_is_let(place: Place, held_by: str) -> None:
+    hold, said, release = HELD[held_by]
+    place.type("start", "flows/hello.flow.yaml", *ID, "--input", '"Ada"')
+    assert place.type(*hold).code == 0
+    with subprocess.Popen(
+        place.command("run", "--resume", "r-1"),
+        cwd=place.directory,
+        env=place.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        lines = [process.stderr.readline().rstrip("\n") for _ in range(1 + len(said))]
+        assert lines == ["r-1 resumed", *said]
+        assert place.type(*release).code == 0
+        stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "hello Ada" in stdout
+    assert "waits:" not in stderr, "it is said once"
+
+
 def read_until(stream: IO[str] | None, text: str) -> None:
     assert stream is not None
     for line in stream:

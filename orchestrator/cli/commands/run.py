@@ -32,6 +32,7 @@ def run(
     """Start or resume a run and work until it is closed.
 
     Exit 0 COMPLETED, 1 closed otherwise, 3 when nothing here can move it. Ctrl-C leaves it to be resumed.
+    When a pause, or a queue with concurrency 0, holds it back, it says which command ends that, and waits.
     """
     from orchestrator.cli.output import emit_run, exit_code_of
     from orchestrator.cli.working import NewRun, work_on

@@ -222,7 +222,7 @@ class _Explaining:
         """What may be done about the run as a whole."""
         flow_id, flow = self._run.flow_id, self._prospects.flow
         if self._pauses.covers_flow(flow.name):
-            yield Advice("let runs of this type go on", command("resume", flow.name))
+            yield resume_flow(flow.name)
         if self._prospects.deadline is not None:
             yield Advice("let the deadline come at once", command("skip-timer", flow_id, "--deadline"))
         if not active or verdict is Verdict.OUTSIDE:
@@ -256,6 +256,10 @@ class _Explaining:
         return [
             rpc for rpc, steps in chart.starts.items() if rpc not in named and (steps or rpc in cancelling)
         ]
+
+
+def resume_flow(flow: str) -> Advice:
+    return Advice("let runs of this type go on", command("resume", flow))
 
 
 def _failure(execution: Execution, maximum: int | None) -> ExplainedFailure | None:

@@ -50,6 +50,12 @@ class Lines:
             return "no worker that is running serves " + (f"the queue {name}" if name else f"{flow}/{step}")
         return None
 
+    def is_shut(self, flow: str, step: str) -> bool:
+        """Nothing is begun before somebody sets another limit."""
+        chain = self._queues.chain(self._queues.of(flow, step))
+        limiting = next((queue for queue in chain if self._limit_reached(queue) is not None), None)
+        return limiting is not None and limiting.settings.concurrency == 0
+
     def help_for(self, flow: str, step: str) -> Iterable[Advice]:
         number = self._queues.of(flow, step)
         for queue in self._queues.chain(number):

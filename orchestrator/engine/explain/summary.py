@@ -32,7 +32,7 @@ class Summary:
         paused = [each.step_execution_id for each in self._active if each.paused]
         if not paused:
             return self._write(verdict)
-        what = f"{names(paused)} {'is' if len(paused) == 1 else 'are'} paused"
+        what = paused_words(paused)
         if len(paused) == len(self._active):
             return what
         return f"{what}; {self._write(verdict)}"
@@ -44,7 +44,7 @@ class Summary:
             case Verdict.TIMER:
                 text = self._next_due.text if self._next_due is not None else ""
             case Verdict.SUBFLOW:
-                text = _joined(list(self._subflows()))
+                text = joined(list(self._subflows()))
             case Verdict.OUTSIDE:
                 return self._outside()
             case _:
@@ -66,7 +66,7 @@ class Summary:
         ids, is_one = names([each.step_execution_id for each in ready]), len(ready) == 1
         reasons = dict.fromkeys(each.held_back for each in ready)
         if len(reasons) == 1 and (reason := ready[0].held_back) not in (None, NO_WORKER):
-            return f"{ids} {'is' if is_one else 'are'} ready, but {reason}"
+            return held_back_words([each.step_execution_id for each in ready], str(reason))
         if since.total_seconds() < 1:
             return f"{ids} {'is' if is_one else 'are'} ready for a worker"
         has, it = ("has", "it") if is_one else ("have", "them")
@@ -88,7 +88,7 @@ class Summary:
                 queue = queue_name(condition.channel or "", condition.key)
                 clauses[f"{execution.step} waits for {queue}, which {who} may send"] = None
         if clauses:
-            return _joined(list(clauses))
+            return joined(list(clauses))
         return self._by_rpcs()
 
     def _by_rpcs(self) -> str:
@@ -114,7 +114,7 @@ class Summary:
         others = [
             f"{names(ids)} {'waits' if len(ids) == 1 else 'wait'} {why}" for why, ids in clauses.items()
         ]
-        return _joined([*(cycle.text for cycle in self._cycles), *others])
+        return joined([*(cycle.text for cycle in self._cycles), *others])
 
     def _stuck_ones(self) -> list[ExplainedExecution]:
         return [each for each in self._active if each.can_move == Outlook.NEVER.word]
@@ -141,11 +141,19 @@ class Summary:
                     yield execution, condition
 
 
+def paused_words(ids: Sequence[str], owner: str = "") -> str:
+    return f"{names(ids)}{owner} {'is' if len(ids) == 1 else 'are'} paused"
+
+
+def held_back_words(ids: Sequence[str], reason: str, owner: str = "") -> str:
+    return f"{names(ids)}{owner} {'is' if len(ids) == 1 else 'are'} ready, but {reason}"
+
+
 def _who(kind: str, name: str) -> str:
     return "a client" if kind == ActorKind.CLIENT else f"RPC {name}"
 
 
-def _joined(clauses: list[str]) -> str:
+def joined(clauses: list[str]) -> str:
     more = len(clauses) - _CLAUSES_SHOWN
     return "; ".join([*clauses[:_CLAUSES_SHOWN], *([f"and {more} more like this"] if more > 0 else [])])
 
