@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -65,12 +64,12 @@ def satisfied(
             seen = reports_seen(condition, round.reports)
             result = replace(result, reports=seen, branch_count=round.branch_count)
         results.append(result)
-    return begin_execute(execution, change.due_at, wait=replace(wait, results=tuple(results)))
+    return begin_execute(replace(execution, wait=replace(wait, results=tuple(results))), change.due_at)
 
 
 def skipped(execution: Execution, change: c.WaitSkipped) -> Execution:
     failure = recovered(execution, change.failure, change.attempts)
-    return begin_execute(execution, change.due_at, failure=failure, has_wait_for_failed=True)
+    return begin_execute(replace(execution, failure=failure, has_wait_for_failed=True), change.due_at)
 
 
 def retried(execution: Execution, change: c.AttemptFailed) -> Execution:
@@ -148,11 +147,9 @@ def reports_seen(condition: PendingCondition, reports: Sequence[BranchReport]) -
     return tuple(reports)
 
 
-def begin_execute(execution: Execution, due_at: datetime, **others: Any) -> Execution:
-    """`others`: what else is new of it."""
+def begin_execute(execution: Execution, due_at: datetime) -> Execution:
     return replace(
         execution,
-        **others,
         locks=(),
         heartbeat=None,
         phase=Phase.EXECUTE,
