@@ -69,13 +69,11 @@ def _take(
 ) -> Snapshot:
     maps: dict[str, dict[str, Json]] = {}
     partly: frozenset[str] = frozenset()
-    sizes: dict[str, int] = {}
-    map_sizes: dict[str, dict[str, int]] = {}
     messages: dict[QueueKey, list[Json]] = {}
-    if loads or flow.channels:
+    sizes, map_sizes = _channel_sizes(flow, run)
+    if loads:
         draft = Draft(flow, run, now)
         maps, partly = _load_maps(draft, execution, loads)
-        sizes, map_sizes = _channel_sizes(draft)
         messages = _load_messages(draft, execution, loads)
     return Snapshot(
         flow,
@@ -95,14 +93,14 @@ def _take(
     )
 
 
-def _channel_sizes(draft: Draft) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-    channels = draft.flow.channels
-    of_maps = {
-        name: {key: draft.queue_size((name, key)) for key in draft.queue_keys(name)}
-        for name, channel in channels.items()
-        if channel.is_map
-    }
-    return {name: draft.channel_size(name) for name in channels}, of_maps
+def _channel_sizes(flow: Flow, run: Run) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+    sizes = dict.fromkeys(flow.channels, 0)
+    of_maps: dict[str, dict[str, int]] = {name: {} for name, each in flow.channels.items() if each.is_map}
+    for (name, key), queue in run.queues.items():
+        sizes[name] += len(queue)
+        if key is not None:
+            of_maps[name][key] = len(queue)
+    return sizes, of_maps
 
 
 def _wait(flow: Flow, execution: Execution) -> dict[str, Json]:

@@ -134,7 +134,7 @@ class Worker:
         self._make_projector()
         _prepare_process()
         dispatcher = self._dispatcher
-        dispatcher.on_rest = self._changed.set
+        dispatcher.on_rest = self._note_change
         self.engine.on_batch = self._note_batch
         self._leave_unserved()
         self.engine.listen()
@@ -296,10 +296,13 @@ class Worker:
     def _note_batch(self, batch: Batch) -> None:
         if self._metrics is not None:
             self._metrics.note_batch(batch)
-        if not self._changed.is_set():
-            self._changed.set()
+        self._note_change()
         if self._on_progress is not None:
             self._on_progress([_progress_of(entry) for entry in batch.entries.values()])
+
+    def _note_change(self) -> None:
+        if not self._changed.is_set():
+            self._changed.set()
 
     # --- Synced attributes ---
 
