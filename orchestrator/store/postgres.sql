@@ -320,7 +320,8 @@ FROM orchestrator.runs, orchestrator.pauses
 WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)
  LIMIT 1 OFFSET 0) IS NULL ORDER BY orchestrator.steps.due_at
  LIMIT %s FOR UPDATE OF steps, of_run SKIP LOCKED)
- UPDATE orchestrator.steps SET worker=%s::BIGINT FROM first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
+ UPDATE orchestrator.steps SET worker=%s::BIGINT FROM first WHERE orchestrator.steps.run = any(array((SELECT first.run
+FROM first))) AND orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
 
 -- statement next_due_at(of_queue, of_queue)
 SELECT min(either.due_at) AS min_1
@@ -749,7 +750,7 @@ WHERE orchestrator.steps.run = %s::BIGINT ORDER BY rowid
 -- statement import_steps(run, execution_id, step, phase, attempt, due_at, worker, is_lost, body, queue, turn)
 INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body, queue, turn) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, %s::SMALLINT, %s, %s::INTEGER, %s::BIGINT)
 
--- statement claim(of_queue, now, due_limit, of_queue, limit, claimer, limit)
+-- statement claim(of_queue, now, due_limit, of_queue, limit, limit, claimer)
 WITH due AS
 (SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
@@ -760,14 +761,17 @@ in_turn AS
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
 WHERE orchestrator.steps.queue = %s::INTEGER AND orchestrator.steps.worker IS NULL AND orchestrator.steps.turn IS NOT NULL ORDER BY orchestrator.steps.turn
  LIMIT %s::BIGINT - (SELECT count(*) AS count_1
-FROM due) FOR UPDATE OF steps, of_run SKIP LOCKED)
- UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM (SELECT either.execution_id AS execution_id, either.run AS run, either.flow_id AS flow_id, either.run_id AS run_id, either.flow AS flow, either.definition AS definition, either.request_id AS request_id, either.status AS status, either.version AS version, either.attempt AS attempt, either.started_at AS started_at, either.closed_at AS closed_at, either.is_latest AS is_latest
+FROM due) FOR UPDATE OF steps, of_run SKIP LOCKED),
+first AS
+(SELECT either.execution_id AS execution_id, either.run AS run, either.flow_id AS flow_id, either.run_id AS run_id, either.flow AS flow, either.definition AS definition, either.request_id AS request_id, either.status AS status, either.version AS version, either.attempt AS attempt, either.started_at AS started_at, either.closed_at AS closed_at, either.is_latest AS is_latest
 FROM (SELECT due.execution_id AS execution_id, due.run AS run, due.flow_id AS flow_id, due.run_id AS run_id, due.flow AS flow, due.definition AS definition, due.request_id AS request_id, due.status AS status, due.version AS version, due.attempt AS attempt, due.started_at AS started_at, due.closed_at AS closed_at, due.is_latest AS is_latest
 FROM due UNION ALL SELECT in_turn.execution_id AS execution_id, in_turn.run AS run, in_turn.flow_id AS flow_id, in_turn.run_id AS run_id, in_turn.flow AS flow, in_turn.definition AS definition, in_turn.request_id AS request_id, in_turn.status AS status, in_turn.version AS version, in_turn.attempt AS attempt, in_turn.started_at AS started_at, in_turn.closed_at AS closed_at, in_turn.is_latest AS is_latest
 FROM in_turn) AS either
- LIMIT %s::BIGINT) AS first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
+ LIMIT %s::BIGINT)
+ UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM first WHERE orchestrator.steps.run = any(array((SELECT first.run
+FROM first))) AND orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
 
--- statement claim_except(of_queue, now, definitions, due_limit, of_queue, definitions, limit, claimer, limit)
+-- statement claim_except(of_queue, now, definitions, due_limit, of_queue, definitions, limit, limit, claimer)
 WITH due AS
 (SELECT orchestrator.steps.execution_id AS execution_id, of_run.run AS run, of_run.flow_id AS flow_id, of_run.run_id AS run_id, of_run.flow AS flow, of_run.definition AS definition, of_run.request_id AS request_id, of_run.status AS status, of_run.version AS version, of_run.attempt AS attempt, of_run.started_at AS started_at, of_run.closed_at AS closed_at, of_run.is_latest AS is_latest
 FROM orchestrator.steps JOIN orchestrator.runs AS of_run ON of_run.run = orchestrator.steps.run
@@ -790,12 +794,15 @@ FROM orchestrator.runs, orchestrator.pauses
 WHERE orchestrator.runs.run = orchestrator.steps.run AND orchestrator.pauses.flow = orchestrator.runs.flow AND (orchestrator.pauses.step = '' OR orchestrator.pauses.step = orchestrator.steps.step)
  LIMIT 1 OFFSET 0) IS NULL ORDER BY orchestrator.steps.turn
  LIMIT %s::BIGINT - (SELECT count(*) AS count_1
-FROM due) FOR UPDATE OF steps, of_run SKIP LOCKED)
- UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM (SELECT either.execution_id AS execution_id, either.run AS run, either.flow_id AS flow_id, either.run_id AS run_id, either.flow AS flow, either.definition AS definition, either.request_id AS request_id, either.status AS status, either.version AS version, either.attempt AS attempt, either.started_at AS started_at, either.closed_at AS closed_at, either.is_latest AS is_latest
+FROM due) FOR UPDATE OF steps, of_run SKIP LOCKED),
+first AS
+(SELECT either.execution_id AS execution_id, either.run AS run, either.flow_id AS flow_id, either.run_id AS run_id, either.flow AS flow, either.definition AS definition, either.request_id AS request_id, either.status AS status, either.version AS version, either.attempt AS attempt, either.started_at AS started_at, either.closed_at AS closed_at, either.is_latest AS is_latest
 FROM (SELECT due.execution_id AS execution_id, due.run AS run, due.flow_id AS flow_id, due.run_id AS run_id, due.flow AS flow, due.definition AS definition, due.request_id AS request_id, due.status AS status, due.version AS version, due.attempt AS attempt, due.started_at AS started_at, due.closed_at AS closed_at, due.is_latest AS is_latest
 FROM due UNION ALL SELECT in_turn.execution_id AS execution_id, in_turn.run AS run, in_turn.flow_id AS flow_id, in_turn.run_id AS run_id, in_turn.flow AS flow, in_turn.definition AS definition, in_turn.request_id AS request_id, in_turn.status AS status, in_turn.version AS version, in_turn.attempt AS attempt, in_turn.started_at AS started_at, in_turn.closed_at AS closed_at, in_turn.is_latest AS is_latest
 FROM in_turn) AS either
- LIMIT %s::BIGINT) AS first WHERE orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
+ LIMIT %s::BIGINT)
+ UPDATE orchestrator.steps SET worker=%s::BIGINT, turn=NULL FROM first WHERE orchestrator.steps.run = any(array((SELECT first.run
+FROM first))) AND orchestrator.steps.run = first.run AND orchestrator.steps.execution_id = first.execution_id RETURNING orchestrator.steps.execution_id, orchestrator.steps.is_lost, first.run, first.flow_id, first.run_id, first.flow, first.definition, first.request_id, first.status, first.version, first.attempt, first.started_at, first.closed_at, first.is_latest
 
 -- statement orders()
 SELECT (SELECT string_agg(concat(orders.name, chr(31), orders.text, chr(31), orders.number), chr(30) ORDER BY orders.name, orders.text, orders.number) AS string_agg_1
@@ -855,12 +862,16 @@ SELECT pg_advisory_xact_lock(hashtext(%s::VARCHAR)) AS pg_advisory_xact_lock_1
 -- statement lock_runs(runs, flow_ids)
 SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
 FROM orchestrator.runs
-WHERE orchestrator.runs.run = any(%s::BIGINT[]) OR orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1 ORDER BY orchestrator.runs.run FOR UPDATE
+WHERE orchestrator.runs.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.runs.run FOR UPDATE
 
 -- statement lock_runs_now(runs, flow_ids)
 SELECT orchestrator.runs.run, orchestrator.runs.flow_id, orchestrator.runs.run_id, orchestrator.runs.flow, orchestrator.runs.definition, orchestrator.runs.request_id, orchestrator.runs.status, orchestrator.runs.version, orchestrator.runs.attempt, orchestrator.runs.started_at, orchestrator.runs.closed_at, orchestrator.runs.is_latest
 FROM orchestrator.runs
-WHERE orchestrator.runs.run = any(%s::BIGINT[]) OR orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1 ORDER BY orchestrator.runs.run FOR UPDATE NOWAIT
+WHERE orchestrator.runs.run = any(array_cat(%s::BIGINT[], array((SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.flow_id = any(%s::TEXT[]) AND orchestrator.runs.is_latest = 1)))) ORDER BY orchestrator.runs.run FOR UPDATE NOWAIT
 
 -- statement latest_of(flow_ids)
 SELECT orchestrator.runs.flow_id, orchestrator.runs.run
@@ -951,14 +962,22 @@ INSERT INTO orchestrator.runs (run, flow_id, is_latest, run_id, flow, definition
 FROM unnest(%s::BIGINT[], %s::TEXT[], %s::SMALLINT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::INTEGER[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BYTEA[], %s::BYTEA[]) AS v(run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error)
 
 -- statement bulk_update_run(version, state, of_run, from_version, expected)
-WITH found AS
-(UPDATE orchestrator.runs SET version=v.version, state=v.state FROM unnest(%s::INTEGER[], %s::BYTEA[], %s::BIGINT[], %s::INTEGER[]) AS v(version, state, of_run, from_version) WHERE orchestrator.runs.run = v.of_run AND orchestrator.runs.version = v.from_version RETURNING 1)
+WITH v AS
+(SELECT v.version AS version, v.state AS state, v.of_run AS of_run, v.from_version AS from_version
+FROM unnest(%s::INTEGER[], %s::BYTEA[], %s::BIGINT[], %s::INTEGER[]) AS v(version, state, of_run, from_version)),
+found AS
+(UPDATE orchestrator.runs SET version=v.version, state=v.state FROM v WHERE orchestrator.runs.run = any(array((SELECT v.of_run
+FROM v))) AND orchestrator.runs.run = v.of_run AND orchestrator.runs.version = v.from_version RETURNING 1)
  SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
 FROM found) = %s::BIGINT) THEN 1 ELSE 0 END AS anon_1
 
 -- statement bulk_close_run(status, version, attempt, closed_at, state, error, of_run, from_version, expected)
-WITH found AS
-(UPDATE orchestrator.runs SET status=v.status, version=v.version, attempt=v.attempt, closed_at=v.closed_at, state=v.state, error=v.error FROM unnest(%s::TEXT[], %s::INTEGER[], %s::INTEGER[], %s::BIGINT[], %s::BYTEA[], %s::BYTEA[], %s::BIGINT[], %s::INTEGER[]) AS v(status, version, attempt, closed_at, state, error, of_run, from_version) WHERE orchestrator.runs.run = v.of_run AND orchestrator.runs.version = v.from_version RETURNING 1)
+WITH v AS
+(SELECT v.status AS status, v.version AS version, v.attempt AS attempt, v.closed_at AS closed_at, v.state AS state, v.error AS error, v.of_run AS of_run, v.from_version AS from_version
+FROM unnest(%s::TEXT[], %s::INTEGER[], %s::INTEGER[], %s::BIGINT[], %s::BYTEA[], %s::BYTEA[], %s::BIGINT[], %s::INTEGER[]) AS v(status, version, attempt, closed_at, state, error, of_run, from_version)),
+found AS
+(UPDATE orchestrator.runs SET status=v.status, version=v.version, attempt=v.attempt, closed_at=v.closed_at, state=v.state, error=v.error FROM v WHERE orchestrator.runs.run = any(array((SELECT v.of_run
+FROM v))) AND orchestrator.runs.run = v.of_run AND orchestrator.runs.version = v.from_version RETURNING 1)
  SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
 FROM found) = %s::BIGINT) THEN 1 ELSE 0 END AS anon_1
 
@@ -967,7 +986,11 @@ INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at,
 FROM unnest(%s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[]) AS v(run, execution_id, step, phase, attempt, due_at, worker, body)
 
 -- statement bulk_update_step(phase, attempt, due_at, worker, body, of_run, of_execution)
-UPDATE orchestrator.steps SET phase=v.phase, attempt=v.attempt, due_at=v.due_at, worker=v.worker, is_lost=0, body=v.body FROM unnest(%s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[], %s::TEXT[]) AS v(phase, attempt, due_at, worker, body, of_run, of_execution) WHERE orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
+WITH v AS
+(SELECT v.phase AS phase, v.attempt AS attempt, v.due_at AS due_at, v.worker AS worker, v.body AS body, v.of_run AS of_run, v.of_execution AS of_execution
+FROM unnest(%s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[], %s::TEXT[]) AS v(phase, attempt, due_at, worker, body, of_run, of_execution))
+ UPDATE orchestrator.steps SET phase=v.phase, attempt=v.attempt, due_at=v.due_at, worker=v.worker, is_lost=0, body=v.body FROM v WHERE orchestrator.steps.run = any(array((SELECT v.of_run
+FROM v))) AND orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
 
 -- statement bulk_insert_queued_step(queue, of_queue, run, execution_id, step, phase, attempt, due_at, worker, body, turn)
 INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, body, queue, is_lost, turn) SELECT v.run, v.execution_id, v.step, v.phase, v.attempt, v.due_at, v.worker, v.body, %s::INTEGER AS anon_1, 0, (SELECT coalesce(min(waiting.turn) + 1, 0) AS coalesce_1
@@ -975,23 +998,39 @@ FROM orchestrator.steps AS waiting
 WHERE waiting.queue = %s::INTEGER AND waiting.worker IS NULL AND waiting.turn IS NOT NULL) + v.turn AS anon_2
 FROM unnest(%s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[]) AS v(run, execution_id, step, phase, attempt, due_at, worker, body, turn)
 
--- statement bulk_update_queued_step(queue, of_queue, phase, attempt, due_at, worker, body, turn, of_run, of_execution)
-UPDATE orchestrator.steps SET phase=v.phase, attempt=v.attempt, due_at=v.due_at, worker=v.worker, is_lost=0, body=v.body, queue=%s::INTEGER, turn=((SELECT coalesce(min(waiting.turn) + 1, 0) AS coalesce_1
+-- statement bulk_update_queued_step(phase, attempt, due_at, worker, body, turn, of_run, of_execution, queue, of_queue)
+WITH v AS
+(SELECT v.phase AS phase, v.attempt AS attempt, v.due_at AS due_at, v.worker AS worker, v.body AS body, v.turn AS turn, v.of_run AS of_run, v.of_execution AS of_execution
+FROM unnest(%s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[], %s::BIGINT[], %s::TEXT[]) AS v(phase, attempt, due_at, worker, body, turn, of_run, of_execution))
+ UPDATE orchestrator.steps SET phase=v.phase, attempt=v.attempt, due_at=v.due_at, worker=v.worker, is_lost=0, body=v.body, queue=%s::INTEGER, turn=((SELECT coalesce(min(waiting.turn) + 1, 0) AS coalesce_1
 FROM orchestrator.steps AS waiting
-WHERE waiting.queue = %s::INTEGER AND waiting.worker IS NULL AND waiting.turn IS NOT NULL) + v.turn) FROM unnest(%s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[], %s::BIGINT[], %s::TEXT[]) AS v(phase, attempt, due_at, worker, body, turn, of_run, of_execution) WHERE orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
+WHERE waiting.queue = %s::INTEGER AND waiting.worker IS NULL AND waiting.turn IS NOT NULL) + v.turn) FROM v WHERE orchestrator.steps.run = any(array((SELECT v.of_run
+FROM v))) AND orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
 
 -- statement bulk_delete_step(of_run, of_execution)
-DELETE FROM orchestrator.steps USING unnest(%s::BIGINT[], %s::TEXT[]) AS v(of_run, of_execution) WHERE orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
+WITH v AS
+(SELECT v.of_run AS of_run, v.of_execution AS of_execution
+FROM unnest(%s::BIGINT[], %s::TEXT[]) AS v(of_run, of_execution))
+ DELETE FROM orchestrator.steps USING v WHERE orchestrator.steps.run = any(array((SELECT v.of_run
+FROM v))) AND orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
 
 -- statement bulk_delete_steps(of_run)
-DELETE FROM orchestrator.steps USING unnest(%s::BIGINT[]) AS v(of_run) WHERE orchestrator.steps.run = v.of_run
+WITH v AS
+(SELECT v.of_run AS of_run
+FROM unnest(%s::BIGINT[]) AS v(of_run))
+ DELETE FROM orchestrator.steps USING v WHERE orchestrator.steps.run = any(array((SELECT v.of_run
+FROM v))) AND orchestrator.steps.run = v.of_run
 
 -- statement bulk_insert_message(run, seq, channel, key, value)
 INSERT INTO orchestrator.messages (run, seq, channel, key, value) SELECT v.run, v.seq, v.channel, v.key, v.value
 FROM unnest(%s::BIGINT[], %s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::BYTEA[]) AS v(run, seq, channel, key, value)
 
 -- statement bulk_delete_message(of_run, of_seq)
-DELETE FROM orchestrator.messages USING unnest(%s::BIGINT[], %s::BIGINT[]) AS v(of_run, of_seq) WHERE orchestrator.messages.run = v.of_run AND orchestrator.messages.seq = v.of_seq
+WITH v AS
+(SELECT v.of_run AS of_run, v.of_seq AS of_seq
+FROM unnest(%s::BIGINT[], %s::BIGINT[]) AS v(of_run, of_seq))
+ DELETE FROM orchestrator.messages USING v WHERE orchestrator.messages.run = any(array((SELECT v.of_run
+FROM v))) AND orchestrator.messages.run = v.of_run AND orchestrator.messages.seq = v.of_seq
 
 -- statement bulk_insert_output(run, position, body)
 INSERT INTO orchestrator.outputs (run, position, body) SELECT v.run, v.position, v.body

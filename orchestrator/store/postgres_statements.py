@@ -24,7 +24,6 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
-    or_,
     select,
     table,
     union_all,
@@ -47,7 +46,7 @@ from orchestrator.store import statements as shared
 from orchestrator.store.heads import list_statements
 from orchestrator.store.postgres_tables import SCHEMA
 from orchestrator.store.postgres_tables import definitions as made
-from orchestrator.store.postgres_work_statements import LOCKED, ORDERS, WORK, is_any
+from orchestrator.store.postgres_work_statements import LOCKED, ORDERS, WORK, is_any, is_one_of
 from orchestrator.store.statements import RUN_TABLES
 from orchestrator.store.tables import (
     attributes,
@@ -96,30 +95,51 @@ def _bulk_insert(name: str, into: Any, **constants: ColumnElement[Any]) -> Execu
     return insert(into).from_select([*types, *constants], select(*v.c, *constants.values()))
 
 
-def _bulk_in_turn(name: str, keys: dict[str, Any] | None = None) -> Any:
-    """All of one queue, which stands first and last; `turn` is a rank, the rounds from the next one on."""
+def _bulk_insert_in_turn(name: str) -> Any:
+    """Stands in one queue, which comes first and last; `turn` is a rank, the rounds from the next one on."""
     types = {each: kind for each, kind in _parameters(name).items() if each != "queue"}
     v = _rows(types)
+    placed = _placed_in_turn(v)
+    names = [each for each in types if each != "turn"]
+    return insert(steps).from_select(
+        [*names, *placed], select(*(v.c[each] for each in names), *placed.values())
+    )
+
+
+def _bulk_change_in_turn(name: str, keys: dict[str, Any]) -> Any:
+    """The same, but that the queue comes last."""
+    types = {each: kind for each, kind in _parameters(name).items() if each != "queue"}
+    v = _listed(types)
+    return _matched(update(steps), v, keys).values(_new_values(v, keys) | _placed_in_turn(v))
+
+
+def _placed_in_turn(v: Any) -> dict[str, Any]:
     waiting = steps.alias("waiting")
     in_queue = and_(waiting.c.queue == b("of_queue"), waiting.c.worker.is_(None), waiting.c.turn.is_not(None))
     next_turn: Any = select(func.coalesce(func.min(waiting.c.turn) + ONE, ZERO)).where(in_queue)
     turn = next_turn.scalar_subquery() + v.c.turn
-    constants = {"queue": b("queue", type_=INTEGER), "is_lost": ZERO, "turn": turn}
-    if keys is None:
-        names = [each for each in types if each != "turn"]
-        selected = select(*(v.c[each] for each in names), *constants.values())
-        return insert(steps).from_select([*names, *constants], selected)
-    matches = update(steps).where(*(key == v.c[parameter] for parameter, key in keys.items()))
-    return matches.values({each: v.c[each] for each in types if each not in keys} | constants)
+    return {"queue": b("queue", type_=INTEGER), "is_lost": ZERO, "turn": turn}
 
 
 def _bulk_change(name: str, changing: Any, keys: dict[str, Any], **constants: Any) -> Any:
-    """`keys`: column by parameter; the other parameters are new values."""
-    types = _parameters(name)
-    v = _rows(types)
-    matches = changing.where(*(key == v.c[parameter] for parameter, key in keys.items()))
-    values = {each: v.c[each] for each in types if each not in keys} | constants
+    v = _listed(_parameters(name))
+    values = _new_values(v, keys) | constants
+    matches = _matched(changing, v, keys)
     return matches.values(values) if values else matches
+
+
+def _listed(types: dict[str, Any]) -> Any:
+    return select(_rows(types)).cte("v")
+
+
+def _matched(changing: Any, v: Any, keys: dict[str, Any]) -> Any:
+    """`keys`: column by parameter; the other parameters are new values."""
+    are_keys = (key == v.c[each] for each, key in keys.items())
+    return changing.where(is_one_of(keys["of_run"], v.c.of_run), *are_keys)
+
+
+def _new_values(v: Any, keys: dict[str, Any]) -> dict[str, Any]:
+    return {each.name: each for each in v.c if each.name not in keys}
 
 
 # --- Locks ---
@@ -130,7 +150,9 @@ def _lock(condition: ColumnElement[bool], *, waits: bool) -> Executable:
 
 
 _OF_FLOW_IDS = and_(is_any(runs.c.flow_id, "flow_ids", TEXT), runs.c.is_latest == ONE)
-_EITHER = or_(is_any(runs.c.run, "runs", BIGINT), _OF_FLOW_IDS)
+_latest_runs: Any = func.array(select(runs.c.run).where(_OF_FLOW_IDS).correlate(None).scalar_subquery())
+_EITHER = runs.c.run == func.any(func.array_cat(b("runs", type_=ARRAY(BIGINT)), _latest_runs))
+"""Those that became the latest while the lock was waited for are not among them."""
 _known = (
     select(definitions.c.hash)
     .where(is_any(definitions.c.hash, "hashes", TEXT))
@@ -294,9 +316,8 @@ for _table in RUN_TABLES:
 _wanted = union_all(
     select(func.unnest(b("runs", type_=ARRAY(BIGINT))).label("run")), select(runs.c.run).where(_OF_FLOW_IDS)
 ).cte("wanted")
-_all_wanted: Any = func.array(select(_wanted.c.run).scalar_subquery())
 _STATEMENTS["each_rows_of_run"] = shared.rows_of_run(
-    lambda _, of: ([of.c.run], of.c.run == func.any(_all_wanted))
+    lambda _, of: ([of.c.run], is_one_of(of.c.run, _wanted.c.run))
 )
 """Of the runs of these numbers and the latest ones of these flow ids."""
 _behind = func.unnest(b("runs", type_=ARRAY(BIGINT)), b("after_versions", type_=ARRAY(BIGINT)))
@@ -315,8 +336,8 @@ BULK: dict[str, Any] = {
     "close_run": _guarded(_bulk_change("close_run", update(runs), _RUN), _EXPECTED),
     "insert_step": _bulk_insert("insert_step", steps, is_lost=ZERO),
     "update_step": _bulk_change("update_step", update(steps), _STEP, is_lost=ZERO),
-    "insert_queued_step": _bulk_in_turn("insert_queued_step"),
-    "update_queued_step": _bulk_in_turn("update_queued_step", _STEP),
+    "insert_queued_step": _bulk_insert_in_turn("insert_queued_step"),
+    "update_queued_step": _bulk_change_in_turn("update_queued_step", _STEP),
     "delete_step": _bulk_change("delete_step", delete(steps), _STEP),
     "delete_steps": _bulk_change("delete_steps", delete(steps), {"of_run": steps.c.run}),
     "insert_message": _bulk_insert("insert_message", messages),

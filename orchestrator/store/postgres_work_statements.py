@@ -46,6 +46,15 @@ def is_any(column: ColumnElement[Any], name: str, kind: Any) -> ColumnElement[bo
     return column == func.any(b(name, type_=ARRAY(kind)))
 
 
+def is_one_of(column: ColumnElement[Any], others: ColumnElement[Any]) -> ColumnElement[bool]:
+    """`column` is one of those, which stand in a CTE.
+
+    Beside a join, so that `column` is looked up in its index even by a plan that was made when its table had
+    a row or two, and joining was as cheap.
+    """
+    return column == func.any(func.array(select(others).scalar_subquery()))
+
+
 _array = func.unnest(b("definitions", type_=ARRAY(TEXT))).table_valued(column("value", TEXT))
 _IS_EXCLUDED = is_excluded(_array.render_derived(name="excluded").c.value)
 
@@ -57,12 +66,10 @@ def _claim(*conditions: ColumnElement[bool]) -> Executable:
     left: Any = b("limit", type_=BIGINT) - select(func.count()).select_from(due).scalar_subquery()
     in_turn = _first(steps.c.turn, left, IS_IN_TURN, *conditions).cte("in_turn")
     either = union_all(select(due), select(in_turn)).subquery("either")
-    first = (
-        select(either).limit(b("limit", type_=BIGINT)).subquery("first")
-    )  # so few, the planner has to know
+    first = select(either).limit(b("limit", type_=BIGINT)).cte("first")  # so few, the planner has to know
     return (
         update(steps)
-        .where(steps.c.run == first.c.run, steps.c.execution_id == first.c.execution_id)
+        .where(*_is_of(first))
         .values(worker=b("claimer"), turn=null())
         .returning(steps.c.execution_id, steps.c.is_lost, *(first.c[each.name] for each in LOCKED))
     )
@@ -74,9 +81,17 @@ def _claim_timers() -> Executable:
     first = _first(steps.c.due_at, b("limit"), *conditions).cte("first")
     return (
         update(steps)
-        .where(steps.c.run == first.c.run, steps.c.execution_id == first.c.execution_id)
+        .where(*_is_of(first))
         .values(worker=b("claimer"))
         .returning(steps.c.execution_id, steps.c.is_lost, *(first.c[each.name] for each in LOCKED))
+    )
+
+
+def _is_of(first: Any) -> tuple[ColumnElement[bool], ...]:
+    return (
+        is_one_of(steps.c.run, first.c.run),
+        steps.c.run == first.c.run,
+        steps.c.execution_id == first.c.execution_id,
     )
 
 

@@ -129,7 +129,7 @@ class PostgresTransaction(PostgresLocks):
     def _write_rows(self, name: str, rows: list[tuple[object, ...]]) -> None:
         bulk = f"bulk_{name}"
         if name in QUEUED:
-            self._write_queued(bulk, rows, QUEUED[name])
+            self._write_queued(name, rows, QUEUED[name])
             return
         if len(rows) < _BULK_FROM or bulk not in self._link.statements:
             self._link.defer_many(name, rows)
@@ -139,13 +139,16 @@ class PostgresTransaction(PostgresLocks):
             columns.append(len(rows))
         self._link.defer(bulk, *columns)
 
-    def _write_queued(self, bulk: str, rows: list[tuple[object, ...]], at: int) -> None:
+    def _write_queued(self, name: str, rows: list[tuple[object, ...]], at: int) -> None:
         """A statement for each queue in a row: a run's executions are stored in their order."""
         if known := sorted({int(str(row[at])) for row in rows if row[at]}):
             self._link.defer("demand_queues", known, known)  # others may have deleted one
         for queue, rows_of_it in groupby(rows, itemgetter(at)):
             columns = zip(*((*row[:at], *row[at + 1 :]) for row in rows_of_it), strict=True)
-            self._link.defer(bulk, queue, queue, *map(list, columns))
+            queues, values = (queue, queue), map(list, columns)
+            self._link.defer(
+                f"bulk_{name}", *((*queues, *values) if "insert" in name else (*values, *queues))
+            )
 
     def _without_lost(self, name: str, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
         """What was meant for a worker that others took for dead is nobody's."""
@@ -190,12 +193,12 @@ class PostgresTransaction(PostgresLocks):
         if excluded or self.pauses:
             left = list(excluded)
             questions: list[tuple[str, tuple[object, ...]]] = [
-                ("claim_except", (queue, at, left, limits[0], queue, left, limits[1], worker, limits[1])),
+                ("claim_except", (queue, at, left, limits[0], queue, left, limits[1], limits[1], worker)),
                 ("next_due_at_except", (queue, left, queue, left)),
             ]
         else:
             questions = [
-                ("claim", (queue, at, limits[0], queue, limits[1], worker, limits[1])),
+                ("claim", (queue, at, limits[0], queue, limits[1], limits[1], worker)),
                 ("next_due_at", (queue, queue)),
             ]
         rows, due = self._link.together(questions)

@@ -36,8 +36,8 @@ def test_work_is_found_by_an_index_in_its_order(name: str, tmp_path: Path) -> No
 
 
 ON_POSTGRES: dict[str, tuple[object, ...]] = {
-    "claim": (0, 2000, 5, 0, 10, 7, 10),
-    "claim_except": (0, 2000, ["sha256:1"], 5, 0, ["sha256:1"], 10, 7, 10),
+    "claim": (0, 2000, 5, 0, 10, 10, 7),
+    "claim_except": (0, 2000, ["sha256:1"], 5, 0, ["sha256:1"], 10, 10, 7),
     "claim_timers": (0, 2000, 10, 7),
     "next_due_at": (0, 0),
     "next_due_at_except": (0, ["sha256:1"], 0, ["sha256:1"]),

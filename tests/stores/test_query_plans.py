@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
 from orchestrator.store.opening import open_store
 from orchestrator.store.postgres_link import WAYS_OF_MANY, Dialect
@@ -86,6 +87,23 @@ def test_postgres_does_so_with_plans_that_were_made_while_nothing_was_there() ->
         statements = Dialect(address.schema).statements
         with psycopg.connect(address.conninfo, autocommit=True) as connection:
             assert whole_in_postgres(connection, statements["find_latest"].text) == []
+            for way in WAYS_OF_MANY:
+                connection.execute(f"SET {way} TO off".encode())
+            found = {name for name, each in statements.items() if whole_in_postgres(connection, each.text)}
+    assert found <= READ_WHOLE_IN_POSTGRES.keys()
+
+
+@pytest.mark.parametrize(("closed_count", "parked_count"), [(0, 1), (5, 5), (20, 2)])
+def test_postgres_does_so_with_plans_that_were_made_when_there_were_a_few_rows(
+    closed_count: int, parked_count: int
+) -> None:
+    """Then it is as cheap to read a table from end to end, and by the time it knows better it has grown."""
+    with postgres.database() as url:
+        fill(url, closed_count=closed_count, parked_count=parked_count)
+        address = read_url(url)
+        statements = Dialect(address.schema).statements
+        with psycopg.connect(address.conninfo, autocommit=True) as connection:
+            connection.execute("ANALYZE")
             for way in WAYS_OF_MANY:
                 connection.execute(f"SET {way} TO off".encode())
             found = {name for name, each in statements.items() if whole_in_postgres(connection, each.text)}
