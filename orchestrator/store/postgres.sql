@@ -992,11 +992,14 @@ FROM unnest(%s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], 
  UPDATE orchestrator.steps SET phase=v.phase, attempt=v.attempt, due_at=v.due_at, worker=v.worker, is_lost=0, body=v.body FROM v WHERE orchestrator.steps.run = any(array((SELECT v.of_run
 FROM v))) AND orchestrator.steps.run = v.of_run AND orchestrator.steps.execution_id = v.of_execution
 
--- statement bulk_insert_queued_step(queue, of_queue, run, execution_id, step, phase, attempt, due_at, worker, body, turn)
-INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, body, queue, is_lost, turn) SELECT v.run, v.execution_id, v.step, v.phase, v.attempt, v.due_at, v.worker, v.body, %s::INTEGER AS anon_1, 0, (SELECT coalesce(min(waiting.turn) + 1, 0) AS coalesce_1
+-- statement bulk_insert_queued_step(run, execution_id, step, phase, attempt, due_at, worker, body, turn, queue, of_queue)
+WITH v AS
+(SELECT v.run AS run, v.execution_id AS execution_id, v.step AS step, v.phase AS phase, v.attempt AS attempt, v.due_at AS due_at, v.worker AS worker, v.body AS body, v.turn AS turn
+FROM unnest(%s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[]) AS v(run, execution_id, step, phase, attempt, due_at, worker, body, turn))
+ INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, body, queue, is_lost, turn) SELECT v.run, v.execution_id, v.step, v.phase, v.attempt, v.due_at, v.worker, v.body, %s::INTEGER AS anon_1, 0, (SELECT coalesce(min(waiting.turn) + 1, 0) AS coalesce_1
 FROM orchestrator.steps AS waiting
 WHERE waiting.queue = %s::INTEGER AND waiting.worker IS NULL AND waiting.turn IS NOT NULL) + v.turn AS anon_2
-FROM unnest(%s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::TEXT[], %s::INTEGER[], %s::BIGINT[], %s::BIGINT[], %s::BYTEA[], %s::BIGINT[]) AS v(run, execution_id, step, phase, attempt, due_at, worker, body, turn)
+FROM v
 
 -- statement bulk_update_queued_step(phase, attempt, due_at, worker, body, turn, of_run, of_execution, queue, of_queue)
 WITH v AS

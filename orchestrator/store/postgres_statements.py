@@ -96,9 +96,9 @@ def _bulk_insert(name: str, into: Any, **constants: ColumnElement[Any]) -> Execu
 
 
 def _bulk_insert_in_turn(name: str) -> Any:
-    """Stands in one queue, which comes first and last; `turn` is a rank, the rounds from the next one on."""
+    """Stands in one queue, which comes last, twice; `turn` is a rank, the rounds from the next one on."""
     types = {each: kind for each, kind in _parameters(name).items() if each != "queue"}
-    v = _rows(types)
+    v = _listed(types)
     placed = _placed_in_turn(v)
     names = [each for each in types if each != "turn"]
     return insert(steps).from_select(
@@ -107,7 +107,6 @@ def _bulk_insert_in_turn(name: str) -> Any:
 
 
 def _bulk_change_in_turn(name: str, keys: dict[str, Any]) -> Any:
-    """The same, but that the queue comes last."""
     types = {each: kind for each, kind in _parameters(name).items() if each != "queue"}
     v = _listed(types)
     return _matched(update(steps), v, keys).values(_new_values(v, keys) | _placed_in_turn(v))

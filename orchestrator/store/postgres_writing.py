@@ -145,10 +145,7 @@ class PostgresTransaction(PostgresLocks):
             self._link.defer("demand_queues", known, known)  # others may have deleted one
         for queue, rows_of_it in groupby(rows, itemgetter(at)):
             columns = zip(*((*row[:at], *row[at + 1 :]) for row in rows_of_it), strict=True)
-            queues, values = (queue, queue), map(list, columns)
-            self._link.defer(
-                f"bulk_{name}", *((*queues, *values) if "insert" in name else (*values, *queues))
-            )
+            self._link.defer(f"bulk_{name}", *map(list, columns), queue, queue)
 
     def _without_lost(self, name: str, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
         """What was meant for a worker that others took for dead is nobody's."""

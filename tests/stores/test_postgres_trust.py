@@ -129,6 +129,7 @@ def test_a_run_that_others_change_too_is_locked_first_until_they_have_left_it_al
         counts.append(len(messages))
     assert counts == sorted(counts, reverse=True)
     assert set(counts) == {2, 1}
+    assert messages == [4], "demand, run, attribute, history"
 
 
 def test_a_run_whose_due_work_is_left_to_others_is_locked_first(

@@ -28,9 +28,7 @@ def test_many_rows_have_the_columns_of_one() -> None:
     for name in BULK:
         if name in QUEUED:
             one = [each for each in ON_POSTGRES[name] if each != "queue"]
-            queues = ["queue", "of_queue"]
-            expected = [*queues, *one] if "insert" in name else [*one, *queues]
-            assert list(ON_POSTGRES[f"bulk_{name}"]) == expected
+            assert list(ON_POSTGRES[f"bulk_{name}"]) == [*one, "queue", "of_queue"]
             continue
         guard = ["expected"] if name in ("update_run", "close_run") else []
         assert list(ON_POSTGRES[f"bulk_{name}"]) == [*ON_POSTGRES[name], *guard]
