@@ -37,11 +37,11 @@ class BoundHandler:
         "_convert",
         "_function",
         "_hides_coroutine",
-        "_takes_context",
         "is_async",
         "is_elsewhere",
         "method",
         "runs_in_process",
+        "takes_context",
     )
 
     def __init__(
@@ -61,7 +61,7 @@ class BoundHandler:
         self.is_elsewhere = is_async and not method.handler.transactional
         """Not called in a handler thread, but in a process or in the event loop."""
         self._function = function
-        self._takes_context = takes_context
+        self.takes_context = takes_context
         self._hides_coroutine = hides_coroutine
         """A plain function that wraps an `async def` one; it may return the coroutine or what came of it."""
         self._convert = convert
@@ -75,16 +75,12 @@ class BoundHandler:
         self.runs_in_process = self.is_elsewhere = True
 
     @property
-    def takes_context(self) -> bool:
-        return self._takes_context
-
-    @property
     def takes_input(self) -> bool:
         return self._convert is not None
 
     def invoke(self, snapshot: Snapshot, services: Services) -> Returned:
         """Call a plain function. What it raises passes through; see `failure_of`."""
-        context = Context(self.method, snapshot, services) if self._takes_context else None
+        context = Context(self.method, snapshot, services) if self.takes_context else None
         returned = self._function(*self._arguments(context, snapshot))
         if self._hides_coroutine and isinstance(returned, CoroutineType):
             returned = _run(returned)
@@ -92,7 +88,7 @@ class BoundHandler:
 
     async def async_invoke(self, snapshot: Snapshot, services: Services) -> Returned:
         """Call an `async def` function in the running loop."""
-        context = Context(self.method, snapshot, services) if self._takes_context else None
+        context = Context(self.method, snapshot, services) if self.takes_context else None
         return self._conclude(context, await self._function(*self._arguments(context, snapshot)))
 
     def _arguments(self, context: Context | None, snapshot: Snapshot) -> tuple[Any, ...]:

@@ -125,18 +125,19 @@ class _Planner:
         effects = self._effects(decision) if decision.effects else []
         rounds = () if decision.cancel_round is None else self._cancelled_rounds(decision.cancel_round)
         outcome = decision.outcome
+        starts: list[PlannedStart] = []
+        end: PlannedEnd | None = None
+        opens: str | None = None
+        fallback: Decision | None = None
         if isinstance(outcome, GoTo):
             starts = self._moved(outcome.movement, is_branch=False)
-            end = None if starts else self._end(outcome)
-            return PlannedDecision(
-                position, effects, decision.cancel, decision.cancel_siblings, rounds, starts, end
-            )
-        fallback = self._fallback(outcome)
-        starts = [] if fallback is not None else self._starts(outcome)
-        if isinstance(outcome, GoToMany) and not starts and fallback is None:
-            fallback = outcome.otherwise
-            if fallback is None:
-                raise MethodFails("NoDecision", f"no movement of step {self._execution.step} is left")
+        elif isinstance(outcome, GoToMany):
+            starts, opens = self._starts(outcome), outcome.join
+            fallback = None if starts else self._without_movements(outcome)
+        elif isinstance(outcome, ForceCompleteIfChannelsEmpty) and not self._are_empty(outcome.channels):
+            fallback = outcome.otherwise  # rule 129
+        else:
+            end = self._end(outcome)
         if fallback is not None:
             rest = self.plan(position, fallback)
             return PlannedDecision(
@@ -150,8 +151,6 @@ class _Planner:
                 rest.opens,
                 rest.otherwise_count + 1,
             )
-        end = None if starts else self._end(outcome)
-        opens = outcome.join if isinstance(outcome, GoToMany) else None
         if opens is not None and len(self._execution.line) >= MAXIMUM_DEPTH:
             raise expression_failed(f"rounds are nested deeper than {MAXIMUM_DEPTH}")
         return PlannedDecision(
@@ -169,17 +168,15 @@ class _Planner:
             raise expression_failed(f"{self._execution.id} neither faces nor is in a round of join {join}")
         return (faced or self._execution.line[position or 0].round,)
 
-    def _fallback(self, outcome: Outcome | None) -> Decision | None:
-        """The `otherwise` of a completion that finds a channel not empty (rule 129)."""
-        if isinstance(outcome, ForceCompleteIfChannelsEmpty) and not all(
-            self._is_empty(channel) for channel in outcome.channels
-        ):
-            return outcome.otherwise
-        return None
+    def _without_movements(self, outcome: GoToMany) -> Decision:
+        if outcome.otherwise is None:
+            raise MethodFails("NoDecision", f"no movement of step {self._execution.step} is left")
+        return outcome.otherwise
 
-    def _starts(self, outcome: Outcome | None) -> list[PlannedStart]:
-        if not isinstance(outcome, GoToMany):
-            return []
+    def _are_empty(self, channels: tuple[str, ...]) -> bool:
+        return all(self._is_empty(channel) for channel in channels)
+
+    def _starts(self, outcome: GoToMany) -> list[PlannedStart]:
         starts = []
         for movement in outcome.movements:
             join = outcome.join

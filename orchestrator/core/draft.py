@@ -140,7 +140,8 @@ class Draft:
 
     def waiting_on(self, key: QueueKey) -> Iterator[Execution]:
         """Waiting executions that a message there may satisfy, oldest accepted wait first."""
-        for execution_id in chain(self.run.waiters.get(key, ()), tuple(self._waiters.get(key, ()))):
+        stored, new = self.run.waiters.get(key, ()), self._waiters.get(key)
+        for execution_id in chain(stored, tuple(new)) if new else stored:
             execution = self.execution(execution_id)
             if execution is not None and execution.phase is Phase.WAITING:
                 yield execution

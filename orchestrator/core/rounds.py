@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain, islice
 
 from orchestrator.core import changes as c
@@ -155,6 +156,7 @@ class DraftRounds:
                 self._changes.append(c.RoundForgotten(round))
 
 
+@lru_cache(maxsize=4096)
 def join_of(round: str) -> str:
     return round.partition("/")[0]
 

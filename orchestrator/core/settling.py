@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Callable, Iterator
 
 from orchestrator.core.draft import Draft
+from orchestrator.core.rounds import DraftRound
 from orchestrator.core.state import Execution, Phase, QueueKey
 from orchestrator.core.waits import find_win
 from orchestrator.definition.model import Delivery
@@ -19,20 +20,24 @@ def settle_waits(draft: Draft, enter_execute: EnterExecute) -> None:
 
 
 def _has_awaited_round(draft: Draft) -> bool:
-    for round in draft.rounds.dirty:
-        for execution in draft.waiting_on((round, None)):
-            if _may_end_wait(draft, round, execution):
+    rounds = draft.rounds
+    for name in rounds.dirty:
+        round = rounds.find(name)
+        for execution in draft.waiting_on((name, None)):
+            if _may_end_wait(draft, name, round, execution):
                 return True
     return False
 
 
-def _may_end_wait(draft: Draft, round: str, execution: Execution) -> bool:
+def _may_end_wait(draft: Draft, name: str, round: DraftRound, execution: Execution) -> bool:
     """A changed round can end a wait only if it holds there now, or a timer has come meanwhile."""
     if execution.due_at is not None and execution.due_at <= draft.at:
         return True
     assert execution.wait is not None
-    needs = [condition.need for condition in execution.wait.conditions if condition.round == round]
-    return any(map(draft.rounds.find(round).holds, needs))
+    for condition in execution.wait.conditions:
+        if condition.round == name and round.holds(condition.need):
+            return True
+    return False
 
 
 class Settling:
@@ -71,10 +76,12 @@ class Settling:
 
     def _look_at_queues(self) -> None:
         """Queues with new messages, from their oldest waiter on; a join takes nothing: all its waiters."""
-        while self._draft.rounds.dirty:
-            round, _ = self._draft.rounds.dirty.popitem()
-            for execution in self._draft.waiting_on((round, None)):
-                if _may_end_wait(self._draft, round, execution):
+        rounds = self._draft.rounds
+        while rounds.dirty:
+            name, _ = rounds.dirty.popitem()
+            round = rounds.find(name)
+            for execution in self._draft.waiting_on((name, None)):
+                if _may_end_wait(self._draft, name, round, execution):
                     self._add(execution, None)
         while self._draft.dirty_queues:
             key, _ = self._draft.dirty_queues.popitem()

@@ -292,14 +292,16 @@ def _reader(read: Read) -> Callable[[Mapping[str, Any]], Any]:
                 return {member: plain(value[member])}
             except KeyError:
                 return {}
-        if is_lifted and type(value) is int:
+        kind = type(value)
+        if is_lifted and kind is int:
             return float(value)
-        return value if not is_whole and type(value) in _PLAIN else plain(value)
+        return value if kind in _PLAIN or (kind is dict and not is_whole) else plain(value)
 
     return walk
 
 
-_PLAIN = (str, int, float, bool, type(None), dict, list)
+_PLAIN = frozenset([str, int, float, bool, type(None), list])
+"""What is given as it is."""
 
 
 def _step(value: Any, step: PathStep) -> Any:

@@ -357,14 +357,14 @@ class Committer:
             if batch.queues.has_limits and (batch.ended or batch.has_freed_slot):
                 workplace.note_work(has_more=True, due_at=None)
         self.on_commit(batch)
-        if batch.receipts or batch.refused:
-            self._answer(batch)
         for entry in batch.entries.values():
             if entry.run.status is not Status.RUNNING:
                 cache.drop(entry)
             else:
                 cache.settle(entry)
         cache.trim()
+        if batch.receipts or batch.refused:
+            self._answer(batch)
 
     def _answer(self, batch: Batch) -> None:
         receipts = [receipt for receipt, _ in chain(batch.receipts, batch.refused)]

@@ -39,6 +39,8 @@ class Task(Struct, eq=False, gc=False):
     is_wait_for: bool
     bound: BoundHandler
     worker: int
+    is_elsewhere: bool = False
+    """Not called in a handler thread, but in a process or in the event loop."""
     is_lost: bool = False
     is_cancelled: bool = False
     flow: str = ""
@@ -54,10 +56,6 @@ class Task(Struct, eq=False, gc=False):
     """Why the handler cannot be called at all."""
     handed_out_at: datetime | None = None
     _end: threading.Lock = field(default_factory=threading.Lock)
-
-    @property
-    def is_elsewhere(self) -> bool:
-        return self.bound.is_elsewhere
 
     @property
     def is_in_process(self) -> bool:
@@ -113,8 +111,16 @@ class Task(Struct, eq=False, gc=False):
 
 def task_of_call(number: int, execution: Execution, bound: BoundHandler, worker: int) -> Task:
     """The call of a handler that `execution` of this run is to be given to; see `Task.prepare`."""
-    is_wait_for = execution.phase is Phase.WAIT_FOR
-    return Task(number, execution.step, execution.id, execution.attempt, is_wait_for, bound, worker)
+    return Task(
+        number,
+        execution.step,
+        execution.id,
+        execution.attempt,
+        execution.phase is Phase.WAIT_FOR,
+        bound,
+        worker,
+        bound.is_elsewhere,
+    )
 
 
 def succeeded(task: Task, returned: Returned, at: datetime) -> Event:

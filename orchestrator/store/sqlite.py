@@ -7,6 +7,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import datetime
 from types import TracebackType
 
@@ -23,7 +24,6 @@ from orchestrator.store.sqlite_writing import SqliteTransaction
 from orchestrator.store.turnstile import Turnstile
 
 _POLL_SECONDS = 0.05
-_NOTHING = contextlib.nullcontext()
 
 
 class SqliteStore:
@@ -33,10 +33,11 @@ class SqliteStore:
         """`makes` False: raises NotFound where there is none."""
         self.url = f"sqlite:///{path}"
         self.path = os.path.abspath(path)
+        self._errors = _StoreErrors(self.path)
         self._turn = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
         self._is_closed = False
-        with _StoreErrors(self.path):
+        with self._errors:
             self._writer = connect(self.path)
             try:
                 self._turnstile = Turnstile(self.path)
@@ -56,25 +57,54 @@ class SqliteStore:
 
     # --- Transactions ---
 
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[SqliteTransaction]:
-        with self._turn, _StoreErrors(self.path), self._opened(), self._turnstile:
+    def writing(self) -> AbstractContextManager[SqliteTransaction]:
+        return _Writing(self, self._errors)
+
+    def begin(self) -> SqliteTransaction:
+        """For `writing`; `commit` or `roll_back` must follow."""
+        self._enter()
+        try:
             self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                transaction = self._begin()
-                yield transaction
-                self._writer.execute("COMMIT")
-            except BaseException:
-                self._data_version = 0  # what was learned inside is void
-                with contextlib.suppress(sqlite3.Error):
-                    self._writer.execute("ROLLBACK")
-                raise
-            self._last_run, self._pauses = transaction.last_run, transaction.pauses
-            self._queues = transaction.queues
+            return self._transaction()
+        except BaseException:
+            self.roll_back()
+            raise
+
+    def commit(self, transaction: SqliteTransaction) -> None:
+        try:
+            self._writer.execute("COMMIT")
+        except BaseException:
+            self.roll_back()
+            raise
+        self._last_run, self._pauses = transaction.last_run, transaction.pauses
+        self._queues = transaction.queues
+        self._leave()
         if transaction.is_ring_due:
             self.ring()
 
-    def _begin(self) -> SqliteTransaction:
+    def roll_back(self) -> None:
+        self._data_version = 0  # what was learned inside is void
+        with contextlib.suppress(sqlite3.Error):
+            self._writer.execute("ROLLBACK")
+        self._leave()
+
+    def _enter(self) -> None:
+        """One thread, and one process, writes at a time."""
+        self._turn.acquire()
+        try:
+            self._require_open()  # before the turnstile is asked: its file handles are closed with the store
+            self._turnstile.enter()
+        except BaseException:
+            self._turn.release()
+            raise
+
+    def _leave(self) -> None:
+        try:
+            self._turnstile.leave()
+        finally:
+            self._turn.release()
+
+    def _transaction(self) -> SqliteTransaction:
         version: int = self._writer.execute("PRAGMA data_version").fetchone()[0]
         if version != self._data_version:
             self._data_version = version
@@ -95,7 +125,7 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[SqliteReading]:
-        with _StoreErrors(self.path):
+        with self._errors:
             self._require_open()
             try:
                 reader = self._readers.pop()
@@ -111,9 +141,13 @@ class SqliteStore:
     # --- Upkeep ---
 
     def vacuum(self) -> None:
-        with self._turn, _StoreErrors(self.path), self._opened(), self._turnstile:
-            self._data_version = 0
-            vacuum(self._writer)
+        with self._errors:
+            self._enter()
+            try:
+                self._data_version = 0
+                vacuum(self._writer)
+            finally:
+                self._leave()
 
     def sizes(self) -> tuple[int, int]:
         log = f"{self.path}-wal"
@@ -146,11 +180,6 @@ class SqliteStore:
             self._turnstile.close()
             self._doorbell.close()
 
-    def _opened(self) -> contextlib.nullcontext[None]:
-        """Before the turnstile is asked: its file handles are closed with the store."""
-        self._require_open()
-        return _NOTHING
-
     def _require_open(self) -> None:
         if self._is_closed:
             raise StoreError(f"{self.path} was closed by this program")
@@ -166,6 +195,31 @@ def upgrade(path: str, *, is_forced: bool = False) -> Upgrade:
                 return install(connection, path, upgrades=True, is_forced=is_forced)
         finally:
             turnstile.close()
+
+
+class _Writing:
+    """No generator: a lone step would spend more time on that than on its rows."""
+
+    __slots__ = ("_errors", "_store", "_transaction")
+
+    def __init__(self, store: SqliteStore, errors: _StoreErrors) -> None:
+        self._store = store
+        self._errors = errors
+
+    def __enter__(self) -> SqliteTransaction:
+        with self._errors:
+            self._transaction = self._store.begin()
+        return self._transaction
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._errors:
+            if error is None:
+                self._store.commit(self._transaction)
+            else:
+                self._store.roll_back()
+        self._errors.__exit__(kind, error, trace)
 
 
 class _StoreErrors:

@@ -19,13 +19,13 @@ except ImportError:  # pragma: no cover - Windows: SQLite's own lock has to do
 
 
 class Turnstile:
-    """Use as a context manager, one thread at a time."""
+    """For one thread at a time."""
 
     def __init__(self, path: str) -> None:
         self._gate = os.open(f"{path}.gate", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         self._inside = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
-    def __enter__(self) -> None:
+    def enter(self) -> None:
         if fcntl is None:  # pragma: no cover
             return
         fcntl.flock(self._gate, fcntl.LOCK_EX)
@@ -34,11 +34,17 @@ class Turnstile:
         finally:
             fcntl.flock(self._gate, fcntl.LOCK_UN)
 
+    def leave(self) -> None:
+        if fcntl is not None:
+            fcntl.flock(self._inside, fcntl.LOCK_UN)
+
+    def __enter__(self) -> None:
+        self.enter()
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if fcntl is not None:
-            fcntl.flock(self._inside, fcntl.LOCK_UN)
+        self.leave()
 
     def close(self) -> None:
         os.close(self._gate)
