@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from orchestrator.core.changes import ENDS, WORDS, Change
 from orchestrator.core.events import Event
@@ -73,7 +74,7 @@ def decode_execution(body: bytes) -> Execution:
     return _EXECUTION.decode(body)
 
 
-def encode_event(event: Event) -> bytes:
+def encode_event(event: Struct) -> bytes:
     return _ENCODER.encode(event)
 
 

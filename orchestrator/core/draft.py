@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from orchestrator.core import changes as c
 from orchestrator.core.events import Failure, Record
+from orchestrator.core.groups import groups_of
 from orchestrator.core.progress import (
     accepted,
     begin_execute,
@@ -121,17 +122,17 @@ class Draft:
         return [*stored, *(e for e in self._executions.values() if e is not None)]
 
     def active_of_step(self, step: str) -> list[Execution]:
-        stored = self.run.by_step.get(step, ())
+        stored = groups_of(self.run).by_step.get(step, ())
         new = (e.id for e in self._executions.values() if e is not None and e.step == step)
         return self._alive(dict.fromkeys(chain(stored, new)))
 
     def active_of_origin(self, origin: str) -> list[Execution]:
-        stored = self.run.by_origin.get(origin, ())
+        stored = groups_of(self.run).by_origin.get(origin, ())
         new = (e.id for e in self._executions.values() if e is not None and e.origin == origin)
         return self._alive(dict.fromkeys(chain(stored, new)))
 
     def active_in_round(self, round: str) -> list[Execution]:
-        stored = self.run.by_round.get(round, ())
+        stored = groups_of(self.run).by_round.get(round, ())
         new = (e.id for e in self._executions.values() if e and any(p.round == round for p in e.line))
         return self._alive(dict.fromkeys(chain(stored, new)))
 
@@ -142,8 +143,7 @@ class Draft:
         """Waiting executions that a message there may satisfy, oldest accepted wait first."""
         stored, new = self.run.waiters.get(key, ()), self._waiters.get(key)
         for execution_id in chain(stored, tuple(new)) if new else stored:
-            execution = self.execution(execution_id)
-            if execution is not None and execution.phase is Phase.WAITING:
+            if (execution := self.execution(execution_id)) and execution.phase is Phase.WAITING:
                 yield execution
 
     def queue_step(self, execution: Execution) -> None:

@@ -43,12 +43,10 @@ def evolve(run: Run, changes: Iterable[c.Change]) -> None:
 
 def rebuild_indexes(run: Run) -> None:
     """Derive the indexes of a run loaded from rows."""
-    run.by_step, run.by_origin, run.by_round, run.waiters = {}, {}, {}, {}
-    run.locks, run.lock_waiters = {}, {}
+    run.groups, run.waiters, run.locks, run.lock_waiters = None, {}, {}, {}
     waiting: list[Execution] = []
     locking: list[Execution] = []
     for execution in run.executions.values():
-        _index(run, execution)
         if execution.wait is not None and execution.phase is Phase.WAITING:
             waiting.append(execution)
         if execution.locks or execution.wanted_locks:
@@ -74,7 +72,8 @@ def _queue_step(run: Run, change: c.StepQueued) -> None:
     execution = change.execution
     run.counters[execution.step] = execution.number
     run.executions[execution.id] = execution
-    _index(run, execution)
+    if run.groups is not None:
+        run.groups.add(execution)
 
 
 def _accept_wait(run: Run, change: c.WaitAccepted) -> None:
@@ -171,10 +170,8 @@ def _end_step(run: Run, change: c.StepEnded) -> None:
     if run.skips:
         run.skips.pop(execution_id, None)
     _unindex_wait(run, execution)
-    _discard(run.by_step, execution.step, execution_id)
-    _discard(run.by_origin, execution.origin, execution_id)
-    for place in execution.line:
-        _discard(run.by_round, place.round, execution_id)
+    if run.groups is not None:
+        run.groups.remove(execution)
 
 
 def _queue_message(run: Run, change: c.MessageQueued) -> None:
@@ -269,8 +266,7 @@ def _redefine(run: Run, change: c.DefinitionChanged) -> None:
 def _close(run: Run, change: c.RunClosed) -> None:
     run.status, run.closed_at, run.error = Status(change.status), change.at, change.error
     run.executions, run.rounds, run.skips = {}, {}, {}
-    run.by_step, run.by_origin, run.by_round, run.waiters = {}, {}, {}, {}
-    run.locks, run.lock_waiters = {}, {}
+    run.groups, run.waiters, run.locks, run.lock_waiters = None, {}, {}, {}
     if run.status is not Status.COMPLETED:
         run.outputs = []
 
@@ -292,14 +288,6 @@ def _keep_queue(run: Run, key: QueueKey, queue: deque[QueuedMessage]) -> None:
 
 def _seq(message: QueuedMessage) -> int:
     return message.seq
-
-
-def _index(run: Run, execution: Execution) -> None:
-    execution_id = execution.id
-    run.by_step.setdefault(execution.step, {})[execution_id] = None
-    run.by_origin.setdefault(execution.origin, {})[execution_id] = None
-    for place in execution.line:
-        run.by_round.setdefault(place.round, {})[execution_id] = None
 
 
 def _index_wait(run: Run, execution: Execution) -> None:

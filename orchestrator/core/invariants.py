@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.core.evolve import rebuild_indexes
+from orchestrator.core.groups import groups_of
 from orchestrator.core.state import TIMEOUT_ID, Phase, Run, Status
 
 
@@ -54,14 +55,15 @@ def _check_closing(run: Run) -> None:
 
 
 def _check_indexes(run: Run) -> None:
-    kept = (run.by_step, run.by_origin, run.waiters, run.by_round)
-    by_step = {step: set(ids) for step, ids in run.by_step.items()}
-    by_origin = {origin: set(ids) for origin, ids in run.by_origin.items()}
-    waiters = {key: list(ids) for key, ids in run.waiters.items()}
-    by_round = {round: set(ids) for round, ids in run.by_round.items()}
+    kept, groups = run.waiters, run.groups
     rebuild_indexes(run)
-    assert by_round == {round: set(ids) for round, ids in run.by_round.items()}, "by_round is wrong"
-    assert by_step == {step: set(ids) for step, ids in run.by_step.items()}, "by_step is wrong"
-    assert by_origin == {origin: set(ids) for origin, ids in run.by_origin.items()}, "by_origin is wrong"
-    assert waiters == {key: list(ids) for key, ids in run.waiters.items()}, "waiters are wrong"
-    run.by_step, run.by_origin, run.waiters, run.by_round = kept
+    made = groups_of(run)
+    run.groups = groups
+    if groups is not None:
+        assert groups.by_step == made.by_step, "by_step is wrong"
+        assert groups.by_origin == made.by_origin, "by_origin is wrong"
+        assert groups.by_round == made.by_round, "by_round is wrong"
+    assert {key: list(ids) for key, ids in kept.items()} == {
+        key: list(ids) for key, ids in run.waiters.items()
+    }, "waiters are wrong"
+    run.waiters = kept

@@ -13,6 +13,7 @@ from typing import TypeAlias
 from msgspec import Struct, field
 
 from orchestrator.core.events import Failure, Watcher
+from orchestrator.core.groups import Groups
 from orchestrator.definition.model import Json
 
 TIMEOUT_STEP = "sys:timeout_handler"
@@ -264,13 +265,11 @@ class Run(Struct):
     """Timer skips that came before their timers, by execution id (rule 88)."""
 
     # Indexes, derived from the above; never stored.
-    by_step: dict[str, dict[str, None]] = field(default_factory=dict)
-    by_origin: dict[str, dict[str, None]] = field(default_factory=dict)
     waiters: dict[QueueKey, OrderedDict[str, None]] = field(default_factory=dict)
     """Waiting executions by channel (or by round, as `(round, None)`), oldest accepted wait first."""
     locks: dict[str, str] = field(default_factory=dict)
     """Execution that holds each lock."""
     lock_waiters: dict[str, OrderedDict[str, None]] = field(default_factory=dict)
     """Executions that want each lock, longest waiting first."""
-    by_round: dict[str, dict[str, None]] = field(default_factory=dict)
-    """Executions inside each round."""
+    groups: Groups | None = None
+    """None: not asked for yet (`groups_of`)."""

@@ -402,5 +402,5 @@ def history_row(
     changes: list[c.Change],
 ) -> tuple[Any, ...]:
     kind, execution_id = short_kind(type(event).__name__), getattr(event, "execution_id", None)
-    kept = encode_event(event) if isinstance(event, REAPPLIED) else None
+    kept = encode_event(event) if type(event) in REAPPLIED else None
     return (number, version, to_micros(at), kind, execution_id, encode(changes), kept)

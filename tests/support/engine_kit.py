@@ -16,6 +16,7 @@ from sqlalchemy.pool import NullPool
 
 from orchestrator.core.codec import decode
 from orchestrator.core.evolve import evolve
+from orchestrator.core.groups import groups_of
 from orchestrator.core.state import Run
 from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import parse
@@ -169,6 +170,8 @@ class Kit:
                 stored = reading.load(head).run if head is not None else None
             if stored is not None and stored.version > entry.run.version:
                 continue  # another worker was at it meanwhile
+            if stored is not None and entry.run.groups is not None:
+                groups_of(stored)  # it has them made, the other has kept them up
             if stored != entry.run:
                 self.differences.append(f"in memory {entry.run}\nin rows {stored}")
         self._note_commit(batch)

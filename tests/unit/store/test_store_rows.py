@@ -45,7 +45,7 @@ def test_every_field_of_a_run_has_its_place() -> None:
     columns = {"flow_id", "run_id", "status", "version", "attempt", "input", "request_id", "error"}
     times = {"started_at", "closed_at"}
     tables = {"executions", "attributes", "attribute_maps", "queues", "outputs", "rounds"}
-    indexes = {"by_step", "by_origin", "waiters", "locks", "lock_waiters", "by_round"}
+    indexes = {"groups", "waiters", "locks", "lock_waiters"}
     state = {field.name for field in fields(RunState)}
     assert {field.name for field in fields(Run)} == columns | times | tables | indexes | state
 
