@@ -46,6 +46,7 @@ class SqliteStore:
             except BaseException:
                 self._writer.close()
                 raise
+        self._cursor = self._writer.cursor()
         self._doorbell = Doorbell(self.path)
         self._lender = Lender()
         self._data_version = 0
@@ -64,7 +65,7 @@ class SqliteStore:
         """For `writing`; `commit` or `roll_back` must follow."""
         self._enter()
         try:
-            self._writer.execute("BEGIN IMMEDIATE")
+            self._cursor.execute("BEGIN IMMEDIATE")
             return self._transaction()
         except BaseException:
             self.roll_back()
@@ -72,7 +73,7 @@ class SqliteStore:
 
     def commit(self, transaction: SqliteTransaction) -> None:
         try:
-            self._writer.execute("COMMIT")
+            self._cursor.execute("COMMIT")
         except BaseException:
             self.roll_back()
             raise
@@ -85,7 +86,7 @@ class SqliteStore:
     def roll_back(self) -> None:
         self._data_version = 0  # what was learned inside is void
         with contextlib.suppress(sqlite3.Error):
-            self._writer.execute("ROLLBACK")
+            self._cursor.execute("ROLLBACK")
         self._leave()
 
     def _enter(self) -> None:
@@ -105,11 +106,11 @@ class SqliteStore:
             self._turn.release()
 
     def _transaction(self) -> SqliteTransaction:
-        version: int = self._writer.execute("PRAGMA data_version").fetchone()[0]
+        version: int = self._cursor.execute("PRAGMA data_version").fetchone()[0]
         if version != self._data_version:
             self._data_version = version
             self._epoch += 1
-            self._last_run = self._writer.execute(STATEMENTS["last_run"]).fetchone()[0]
+            self._last_run = self._cursor.execute(STATEMENTS["last_run"]).fetchone()[0]
             self._pauses = read_pauses(self._writer)
             self._queues = read_queues(self._writer)
             self._alive.clear()
@@ -121,6 +122,7 @@ class SqliteStore:
             pauses=self._pauses,
             queues=self._queues,
             alive=self._alive,
+            cursor=self._cursor,
         )
 
     @contextlib.contextmanager

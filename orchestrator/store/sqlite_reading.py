@@ -18,8 +18,10 @@ from orchestrator.store.sql_reading import SqlReading, pauses_of
 class SqliteReading(SqlReading):
     """See contract.Reading."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, cursor: sqlite3.Cursor | None = None) -> None:
+        """`cursor`: one of the connection that is kept; to make one costs as much as a row."""
         self._connection = connection
+        self._cursor = cursor or connection.cursor()
 
     def statistics(self, now: datetime) -> Statistics:
         page_size, free_count = self._pragma("page_size"), self._pragma("freelist_count")
@@ -31,10 +33,10 @@ class SqliteReading(SqlReading):
         return value
 
     def _all(self, name: str, *parameters: object) -> list[tuple[Any, ...]]:
-        return self._connection.execute(STATEMENTS[name], parameters).fetchall()
+        return self._cursor.execute(STATEMENTS[name], parameters).fetchall()
 
     def _one(self, name: str, *parameters: object) -> tuple[Any, ...] | None:
-        row: tuple[Any, ...] | None = self._connection.execute(STATEMENTS[name], parameters).fetchone()
+        row: tuple[Any, ...] | None = self._cursor.execute(STATEMENTS[name], parameters).fetchone()
         return row
 
     def _listed(self, values: Iterable[object]) -> object:

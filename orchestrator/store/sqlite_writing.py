@@ -34,9 +34,10 @@ class SqliteTransaction(SqliteUpkeep):
         pauses: Pauses,
         queues: Queues,
         alive: set[int] | None = None,
+        cursor: sqlite3.Cursor | None = None,
     ) -> None:
         """`alive`: workers that are known to be stored; nobody else has written since."""
-        super().__init__(connection)
+        super().__init__(connection, cursor)
         self._alive = set() if alive is None else alive
         self._lost: set[int] = set()
         self._lender = lender
@@ -72,7 +73,7 @@ class SqliteTransaction(SqliteUpkeep):
 
     def write(self, writes: Writes) -> None:
         self.bodies.seal(writes)
-        execute = self._connection.executemany
+        execute = self._cursor.executemany
         for name, rows in writes.in_order():
             if self._lost and name in WORKER_AT:
                 rows = self._without_lost(rows, WORKER_AT[name])
