@@ -56,7 +56,7 @@ def pooler(size: int = 3) -> Iterator[str]:
     settings.write_text(_SETTINGS.format(server=_server(), size=size, directory=directory))
     command = [PGBOUNCER, str(settings)]
     if os.geteuid() == 0:  # it refuses to be root; sockets of the server are for its own user
-        account = pwd.getpwnam("embedded_postgres" if postgres.SERVER not in os.environ else "nobody")
+        account = pwd.getpwnam("embedded_postgres" if not os.environ.get(postgres.SERVER) else "nobody")
         os.chown(directory, account.pw_uid, account.pw_gid)
         command[1:1] = ["-u", account.pw_name]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
