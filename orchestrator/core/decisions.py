@@ -17,6 +17,7 @@ from orchestrator.core.rounds import innermost
 from orchestrator.core.starting import start_step
 from orchestrator.core.state import BranchRef, Execution, RunError, Status
 from orchestrator.definition.expressions import Value
+from orchestrator.definition.json_kinds import describe
 from orchestrator.definition.model import (
     DeadEnd,
     Decision,
@@ -110,6 +111,12 @@ def choose(decider: Step | Rpc, kind: str, choice: str | None, frame: Frame) -> 
     raise MethodFails("NoDecision", f"no decision{chosen} of {kind} {decider.name} holds")
 
 
+def _decider(execution: Execution) -> str:
+    """For messages: the step, or the RPC in whose name it decides."""
+    _, is_rpc, name = execution.step.partition("__rpc/")
+    return f"RPC {name}" if is_rpc else f"step {execution.step}"
+
+
 class _Planner:
     """Evaluates one decision and, where it has one, its `otherwise`."""
 
@@ -170,7 +177,7 @@ class _Planner:
 
     def _without_movements(self, outcome: GoToMany) -> Decision:
         if outcome.otherwise is None:
-            raise MethodFails("NoDecision", f"no movement of step {self._execution.step} is left")
+            raise MethodFails("NoDecision", f"no movement of {_decider(self._execution)} is left")
         return outcome.otherwise
 
     def _are_empty(self, channels: tuple[str, ...]) -> bool:
@@ -206,7 +213,7 @@ class _Planner:
             case ForceFail():
                 reason = evaluate(outcome.reason, self._frame)
                 if not isinstance(reason, str):
-                    raise expression_failed(f"`force_fail` needs a text, not {reason!r}")
+                    raise expression_failed(f"`force_fail` needs a text, not {describe(reason)}")
                 return PlannedEnd(status=Status.FAILED, reason=reason)
             case GracefulComplete():
                 return self._completion(outcome.output, is_graceful=True)

@@ -15,6 +15,7 @@ from orchestrator.core.failing import expression_failed, invalid_result, undecla
 from orchestrator.core.frame import Frame
 from orchestrator.core.rounds import innermost
 from orchestrator.core.state import BranchReport, Execution, QueueKey
+from orchestrator.definition.json_kinds import describe
 from orchestrator.definition.model import Effect, Flow, Handler, Json, May, MayRange, Report, SetAttribute
 from orchestrator.errors import ChannelFull, InvalidValue
 
@@ -160,7 +161,9 @@ def _attribute_value(flow: Flow, effect: SetAttribute, value: Json) -> Json:
         return None
     if attribute.is_map and effect.key is None:
         if not isinstance(value, dict):
-            raise expression_failed(f"{what} is a map: give it a mapping of entries, not {value!r}")
+            raise expression_failed(f"{what} is a map: give it a mapping of entries, not {describe(value)}")
+        if "" in value:
+            raise expression_failed(f"{what} has an empty key")
         return {k: None if v is None else checked(v, attribute.type, f"{what}.{k}") for k, v in value.items()}
     return checked(value, attribute.type, what)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from orchestrator.core.failing import MethodFails, expression_failed
 from orchestrator.core.frame import Frame
 from orchestrator.definition.expressions import ExpressionFailed
+from orchestrator.definition.json_kinds import describe
 from orchestrator.definition.model import Json
 from orchestrator.errors import InvalidValue
 
@@ -29,7 +30,7 @@ def holds(guard: Expression | None, frame: Frame) -> bool:
         return True
     result = evaluate(guard, frame)
     if not isinstance(result, bool):
-        raise expression_failed(f"`{guard.text}` must give true or false, not {result!r}")
+        raise expression_failed(f"`{guard.text}` must give true or false, not {describe(result)}")
     return result
 
 
@@ -65,7 +66,7 @@ def _each(
 def listed(for_each: Value, frame: Frame) -> list[Json]:
     values = evaluate(for_each, frame)
     if not isinstance(values, list):
-        raise expression_failed(f"`for_each: {for_each.text}` must give a list, not {values!r}")
+        raise expression_failed(f"`for_each: {for_each.text}` must give a list, not {describe(values)}")
     return values
 
 
@@ -75,7 +76,7 @@ def map_key(value: Value | None, frame: Frame) -> str | None:
         return None
     key = evaluate(value, frame)
     if isinstance(key, bool) or not isinstance(key, str | int):
-        raise expression_failed(f"key `{value.text}` must give a string or an integer, not {key!r}")
+        raise expression_failed(f"key `{value.text}` must give a string or an integer, not {describe(key)}")
     if key == "":
         raise expression_failed(f"key `{value.text}` must not be empty")
     return str(key)
@@ -85,7 +86,7 @@ def count(value: Value, frame: Frame, what: str) -> int:
     """A bound of a channel condition (rule 74)."""
     number = evaluate(value, frame)
     if isinstance(number, bool) or not isinstance(number, int):
-        raise expression_failed(f"`{what}: {value.text}` must give an integer, not {number!r}")
+        raise expression_failed(f"`{what}: {value.text}` must give an integer, not {describe(number)}")
     if number < 0:
         raise expression_failed(f"`{what}: {value.text}` must not be negative, but is {number}")
     return number

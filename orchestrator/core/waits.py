@@ -20,6 +20,7 @@ from orchestrator.core.starting import check_flow_id
 from orchestrator.core.state import Child, Execution, PendingCondition, QueueKey, Status, Wait
 from orchestrator.definition.durations import parse_duration, parse_time
 from orchestrator.definition.expressions import Value
+from orchestrator.definition.json_kinds import describe
 from orchestrator.definition.model import (
     ChannelCondition,
     Combinator,
@@ -234,7 +235,7 @@ def _pend_subflow(
 
 def _check_child_id(flow_id: Json) -> None:
     if not isinstance(flow_id, str):
-        raise expression_failed(f"`flow_id` must give a text, not {flow_id!r}")
+        raise expression_failed(f"`flow_id` must give a text, not {describe(flow_id)}")
     try:
         check_flow_id(flow_id)
     except InvalidValue as error:

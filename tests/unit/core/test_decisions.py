@@ -347,3 +347,39 @@ def test_a_movement_without_input_hands_the_own_input_on() -> None:
     play.settle()
     assert play.run.status == "COMPLETED"
     assert play.run.counters == {"A": 1, "B": 1, "C": 1}
+
+
+MISFITS = """
+flow: Misfits
+input: any
+attributes: {m: {type: any, map: true}}
+start: Fail
+steps:
+  Fail:
+    input: any
+    on_failure: Tell
+    DECISION
+  Tell: {graceful_complete: "${failure.message}"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("decision", "given", "message"),
+    [
+        ("go_to_many: [{step: Tell, for_each: '${input}'}]", None, "must give a list, not null"),
+        ("go_to_many: [{step: Tell, for_each: '${input}'}]", True, "must give a list, not boolean true"),
+        ("force_fail: '${input}'", None, "needs a text, not null"),
+        ("set: {m: {'${input}': 1}}, dead_end: true", None, "a string or an integer, not null"),
+        ("set: {m: '${input}'}, dead_end: true", ["x"], "a mapping of entries, not a list of 1"),
+        ("set: {m: '${input}'}, dead_end: true", {"": 1}, "attribute m has an empty key"),
+        ("force_fail: '${input}'", {"long": "x" * 1_000_000}, "needs a text, not an object with `long`"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_described_as_json_and_in_short(
+    decision: str, given: object, message: str
+) -> None:
+    play = Play(MISFITS.replace("DECISION", f"decide: [{{{decision}}}]"), given)
+    play.settle()
+    (told,) = play.outputs
+    assert message in told
+    assert len(told) < 200

@@ -74,6 +74,12 @@ def test_without_a_decision_that_holds_the_call_is_rejected() -> None:
         play.rpc("only_big", 3)
 
 
+def test_without_a_movement_left_the_call_is_rejected_in_the_name_of_the_rpc() -> None:
+    play = Play(FLOW + "  each: {input: list of string, go_to_many: [{step: Extra, for_each: '${input}'}]}\n")
+    with pytest.raises(Rejected, match="no movement of RPC each is left"):
+        play.rpc("each", [])
+
+
 @pytest.mark.rule(171)
 @pytest.mark.rule(12)
 def test_a_step_that_an_rpc_starts_knows_the_rpc() -> None:
