@@ -89,7 +89,14 @@ def _with_problems_behind(text: str, path: str, problems: list[Problem], quoted_
         return problems
     added = len(instead) - (end - start)
     _, behind = _parse(mended, path, quoted_count + 1)
+    if any(problem.code == "YML017" and _is_within(problem.span, span, added) for problem in behind):
+        return problems
     return sorted([unquoted, *(_moved_back(problem, span, added) for problem in behind)], key=sort_key)
+
+
+def _is_within(found: Span, quoted_at: Span, added: int) -> bool:
+    """Quoting it did not help."""
+    return found.line == quoted_at.line and quoted_at.column <= found.column < quoted_at.end_column + added
 
 
 def _moved_back(problem: Problem, quoted_at: Span, added: int) -> Problem:
@@ -160,7 +167,7 @@ def _read_flow(reading: Reading, node: Json) -> Flow | None:
     _check_language(fields)
     for key, kind in _KINDS.items():
         if isinstance(fields.values.get(key), dict):
-            reading.names[kind] = [entry for entry in fields[key] if not entry.startswith("x-")]
+            reading.names[kind] = {entry: None for entry in fields[key] if not entry.startswith("x-")}
     types = read_types(reading, fields["types"], fields.at("types")) if "types" in fields else {}
     given, output = (_read_optional_type(fields, key, types) for key in ("input", "output"))
     attributes = (
@@ -209,7 +216,8 @@ def _check_language(fields: Fields) -> None:
             message = f"language {shown(node)} is not known to this release"
             reading.report("SCH007", fields.at("language"), message, help=f"write language: {LANGUAGE}")
     for key in ("version", "$schema"):
-        if key in fields and not (key == "version" and isinstance(fields[key], int | float)):
+        is_number = isinstance(fields.values.get(key), int | float) and not isinstance(fields[key], bool)
+        if key in fields and not (key == "version" and is_number):
             fields.text(key)
 
 

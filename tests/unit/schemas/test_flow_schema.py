@@ -157,6 +157,32 @@ def test_schema_and_parser_refuse_the_same(step: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "is_taken"),
+    [
+        ("version: 1.1", True),
+        ("version: v1", True),
+        ("version: true", False),
+        ("input: true", True),
+        ("output: false", True),
+        ("types: {T: true}", True),
+        ("types: {T: string}", False),
+        ("attributes: {a: true}", True),
+        ("attributes: {a: {type: true}}", True),
+        ("joins: {j: false}", True),
+        ("joins: {j: [string]}", False),
+        ("steps: {B: {input: ['${1}'], dead_end: true}}", False),
+        ("steps: {B: {wait_for: {until: {timer: ['${1}']}}, dead_end: true}}", False),
+        ("steps: {B: {wait_for: {until: {timer_at: {a: '${1}'}}}, dead_end: true}}", False),
+    ],
+)
+def test_schema_and_parser_agree_on_a_flow(line: str, is_taken: bool) -> None:
+    text = f"flow: F\n{line}\n"
+    _, problems = parse(text, "x.flow.yaml")
+    assert (problems == []) == is_taken
+    assert Draft7Validator(SCHEMA).is_valid(read(text)) == is_taken
+
+
+@pytest.mark.parametrize(
     "step",
     [
         "{dead_end: true}",
