@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -92,12 +93,36 @@ def compose_document(text: str, report: Report) -> Node | None:
     try:
         return composer.compose()
     except yaml.MarkedYAMLError as error:
-        explain_syntax_error(error, text, report)
+        root = _compose_without_tabs(text, report)
+        if root is None:
+            explain_syntax_error(error, text, report)
+        return root
     except yaml.YAMLError as error:
         report("YML001", f"not YAML: {error}", Span(1, 1, 1, 1))
     except _TooDeep as error:
         report("YML015", f"nested deeper than {DEPTH_LIMIT} levels", error.span)
     return None
+
+
+_INDENTING_TABS = re.compile(r"^[ \t]*\t[ \t]*", re.MULTILINE)
+
+
+def _compose_without_tabs(text: str, report: Report) -> Node | None:
+    """The tree of a text that is YAML but for the tabs in its indentation, each of them reported."""
+    spaced = _INDENTING_TABS.sub(lambda match: match.group().replace("\t", " "), text)
+    if spaced == text:
+        return None
+    found: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+    composer = _Composer(spaced, lambda *words, **more: found.append((words, more)), written=text)
+    try:
+        root = composer.compose()
+    except (yaml.YAMLError, _TooDeep):
+        return None
+    if not any(words[0] == "YML008" for words, _ in found):
+        return None
+    for words, more in found:
+        report(*words, **more)
+    return root
 
 
 def construct(node: Node, report: Report) -> Json:
@@ -117,15 +142,16 @@ class _TooDeep(Exception):
 
 
 class _Composer:
-    def __init__(self, text: str, report: Report) -> None:
+    def __init__(self, text: str, report: Report, *, written: str | None = None) -> None:
+        """`written`: the author's text, where what is read has spaces for its tabs."""
         loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         self._parser = loader(text)
         self._report = report
         self._anchors: dict[str, Node | None] = {}
         """None while the anchored node is still being read."""
         self.scalar_spans: list[Span] = []
-        self._text = text
-        self._lines = split_lines(text)
+        self._text = text if written is None else written
+        self._lines = split_lines(self._text)
 
     def compose(self) -> Node | None:
         parser = self._parser
@@ -136,17 +162,23 @@ class _Composer:
         parser.get_event()
         root = self._node(parser.get_event(), 0)
         parser.get_event()
-        if not parser.check_event(yaml.StreamEndEvent):
-            event = parser.get_event()
-            span = _span(event.start_mark, event.end_mark)
-            self._report(
-                "YML006",
-                "a second document begins here; a file holds one flow",
-                span,
-                help="put it into a file of its own",
-            )
+        self._check_end()
         self._check_tabs()
         return root
+
+    def _check_end(self) -> None:
+        try:
+            if self._parser.check_event(yaml.StreamEndEvent):
+                return
+            event = self._parser.get_event()
+            span = _span(event.start_mark, event.end_mark)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark
+            if mark is None or "<document start>" not in (error.problem or ""):
+                raise
+            span = Span(mark.line + 1, mark.column + 1, mark.line + 1, mark.column + 2)
+        message = "a second document begins here; a file holds one flow"
+        self._report("YML006", message, span, help="put it into a file of its own")
 
     def _node(self, event: Any, depth: int) -> Node:
         span, kind = _span(event.start_mark, event.end_mark), type(event)
@@ -274,8 +306,10 @@ class _Composer:
                 )
 
     def _is_in_scalar(self, line: int, column: int) -> bool:
+        """Scalars stand in the order of the text, and none inside of another."""
         at = (line, column)
-        return any((s.line, s.column) <= at < (s.end_line, s.end_column) for s in self.scalar_spans)
+        index = bisect_right(self.scalar_spans, at, key=_start)
+        return index > 0 and at < self.scalar_spans[index - 1][2:]
 
 
 class _Constructor:
@@ -365,6 +399,10 @@ def _close(node: Node, end: Any, last: Node | None) -> None:
 
 def _kind_of(node: Node) -> str:
     return {ListNode: "list", MappingNode: "mapping", AliasNode: "alias"}.get(type(node), "empty key")
+
+
+def _start(span: Span) -> tuple[int, int]:
+    return span[:2]
 
 
 def _span(start: Any, end: Any) -> Span:

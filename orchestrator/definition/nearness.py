@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _SURE = 0.8
 """Likeness from which a name may be replaced by another."""
@@ -11,9 +12,13 @@ _SURE = 0.8
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known name most like `word`, if one is alike at all."""
+    return _nearest(word, tuple(known))
+
+
+@lru_cache(maxsize=256)
+def _nearest(word: str, names: tuple[str, ...]) -> str | None:
     from difflib import get_close_matches
 
-    names = list(known)
     by_lower = {name.lower(): name for name in names}
     if word.lower() in by_lower:
         return by_lower[word.lower()]
@@ -26,9 +31,13 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 def only_near(word: str, known: Iterable[str]) -> str | None:
     """The one known name that `word` must have been meant for; None where several are as likely."""
+    return _only_near(word, tuple(known))
+
+
+@lru_cache(maxsize=256)
+def _only_near(word: str, names: tuple[str, ...]) -> str | None:
     from difflib import get_close_matches
 
-    names = list(known)
     plain = re.sub("[^a-z0-9]", "", word.lower())
     same = [name for name in names if re.sub("[^a-z0-9]", "", name.lower()) == plain]
     near = same or get_close_matches(word, names, n=2, cutoff=_SURE)

@@ -227,7 +227,7 @@ def _read_map_key(reading: Reading, key_text: str, path: Path, scope: Scope) -> 
     count = len(reading.problems)
     key = read_key(reading, key_text, path, scope, "the key")
     if len(reading.problems) > count:
-        problem = reading.problems.pop()
+        problem = reading.withdraw()
         reading.report(problem.code, path, problem.message, help=problem.help, is_about_key=True)
     return key
 

@@ -46,6 +46,33 @@ class Repetition:
     as_name: str
 
 
+@dataclass(frozen=True)
+class _Instant:
+    """A duration or a time: how it may be written, and what an expression may give for it."""
+
+    what: str
+    forms: str
+    kinds: frozenset[str]
+    code: str
+    parse: Callable[[Json], object]
+
+
+_SPAN = _Instant(
+    "a duration",
+    "a duration, a number of seconds or text",
+    frozenset(["any", "int", "double", "string", "duration"]),
+    "SCH004",
+    parse_duration,
+)
+_TIME = _Instant(
+    "a time",
+    "a timestamp, text or epoch seconds",
+    frozenset(["any", "int", "double", "string", "timestamp"]),
+    "SCH011",
+    parse_time,
+)
+
+
 def read_type(reading: Reading, node: Json, path: Path, types: Mapping[str, Json]) -> Type | None:
     """Types of one spelling are one object, which makes comparing them cheap."""
     try:
@@ -129,6 +156,8 @@ def read_guard(reading: Reading, node: Json, path: Path, scope: Scope) -> Expres
 
 
 def _report_expression(reading: Reading, problem: ExpressionProblem, path: Path, scope: Scope) -> None:
+    if reading.report_cut_at_comment(path):
+        return
     span = reading.source.locate_within(path, problem.offset, problem.end_offset)
     message, help = problem.message, problem.help
     for name, reason in scope.out_of_reach.items():
@@ -159,29 +188,29 @@ def read_string(reading: Reading, node: Json, path: Path, scope: Scope, what: st
 
 def read_span(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
     """A duration, or an expression giving one."""
-    return _read_instant(reading, node, path, scope, what, "SCH004", parse_duration)
+    return _read_instant(reading, node, path, scope, what, _SPAN)
 
 
 def read_time(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
-    return _read_instant(reading, node, path, scope, what, "SCH011", parse_time)
+    return _read_instant(reading, node, path, scope, what, _TIME)
 
 
 def _read_instant(
-    reading: Reading,
-    node: Json,
-    path: Path,
-    scope: Scope,
-    what: str,
-    code: str,
-    parse: Callable[[Json], object],
+    reading: Reading, node: Json, path: Path, scope: Scope, what: str, asked: _Instant
 ) -> Value | None:
     value = read_value(reading, node, path, scope, what)
-    if value is None or not value.is_literal:
-        return value
+    if value is None:
+        return None
+    if not value.is_literal:
+        if value.kind.name in asked.kinds:
+            return value
+        message = f"{what} is {asked.what}: {value.kind.word} is given where {asked.forms} is asked"
+        reading.report("TYP003", path, message)
+        return None
     try:
-        parse(value.evaluate({}))
+        asked.parse(value.evaluate({}))
     except ValueError as error:
-        reading.report(code, path, f"{what}: {error}")
+        reading.report(asked.code, path, f"{what}: {error}")
         return None
     return value
 

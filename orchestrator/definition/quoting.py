@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 _GUARD = re.compile(r"""(?<![\w"'])when:\s+(?=[^\s"'>|])""")
 _QUOTED_GUARD = re.compile(r"""(?<![\w"'])when:\s+(?=["'])""")
-_BRACES = re.compile(r"""(?<![\w"'$])\$\{""")
+_BRACES = re.compile(r"\$\{")
+_QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')(?=\s*(?:[,\]}:#]|$))""")
+_VALUE_AHEAD = re.compile(r""":(\s|$)""")
+_SCALAR_START = re.compile(r"""^\s*(?:-\s+)*|:\s+|(?<=\s)-\s+""")
+_FLOW_SCALAR_START = re.compile(r"""^\s*(?:-\s+)*|:\s+|[\[{,]\s*""")
+_COMMENT = re.compile(r"\s#")
 _KEY_AHEAD = re.compile(r"""\s*[A-Za-z_][\w-]*:(\s|$)""")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
@@ -48,9 +53,35 @@ def explain_syntax_error(error: yaml.MarkedYAMLError, text: str, report: Report)
         ):
             _report_unquoted(candidate, line, "YAML reads a part of this expression as its own", report)
             return
+    if is_flow and _report_cut_in_flow(error, lines, report):
+        return
     problem = (error.problem or "cannot be read").replace("did not find expected", "expected")
     context = f" {error.context}" if error.context else ""
     report("YML001", f"not YAML: {problem}{context}", here, help=_advise(problem, shown[column : column + 1]))
+
+
+def _report_cut_in_flow(error: yaml.MarkedYAMLError, lines: list[str], report: Report) -> bool:
+    """A ` #` inside an expression hides the rest of its line, and with it the bracket that closes."""
+    if error.context_mark is None or error.problem_mark is None:
+        return False
+    for number in range(error.context_mark.line, min(error.problem_mark.line + 1, len(lines))):
+        for candidate in _find_candidates(lines[number], is_flow=True):
+            if _COMMENT.search(candidate.text):
+                _report_unquoted(candidate, number, "YAML cut this expression at ` #`", report)
+                return True
+    return False
+
+
+def find_cut_at_comment(text: str, span: Span) -> tuple[Span, Fix] | None:
+    """The whole expression, where the unquoted value at the span is a part of one that YAML cut at ` #`."""
+    shown = split_lines(text)[span.line - 1]
+    if span.end_line != span.line or not _COMMENT.match(shown, span.end_column - 1):
+        return None
+    for candidate in _find_candidates(shown, _is_inside_flow(shown, span.column - 1)):
+        if candidate.start == span.column - 1 and _COMMENT.search(candidate.text):
+            at = Span(span.line, candidate.start + 1, span.line, candidate.end + 1)
+            return at, _fix(at, candidate.text)
+    return None
 
 
 def _has_more(text: str, line: int, column: int) -> bool:
@@ -97,14 +128,17 @@ def has_open_bracket(expression: str) -> bool:
 
 def _report_unquoted(candidate: Candidate, line: int, reason: str, report: Report) -> None:
     span = Span(line + 1, candidate.start + 1, line + 1, candidate.end + 1)
-    text = quoted(candidate.text)
     report(
         "YML017",
         f"{reason}: quote this expression",
         span,
-        help=f"write {text}",
-        fix=Fix("quote the expression", (Edit(span, text),), is_safe=True),
+        help=f"write {quoted(candidate.text)}",
+        fix=_fix(span, candidate.text),
     )
+
+
+def _fix(span: Span, text: str) -> Fix:
+    return Fix("quote the expression", (Edit(span, quoted(text)),), is_safe=True)
 
 
 def quoting_of(text: str, span: Span) -> Fix | None:
@@ -113,21 +147,52 @@ def quoting_of(text: str, span: Span) -> Fix | None:
     for candidate in _find_candidates(shown, _is_inside_flow(shown, span.column - 1)):
         if candidate.start == span.column - 1:
             at = Span(span.line, candidate.start + 1, span.line, candidate.end + 1)
-            return Fix("quote the expression", (Edit(at, quoted(candidate.text)),), is_safe=True)
+            return _fix(at, candidate.text)
     return None
 
 
 def _find_candidates(line: str, is_flow: bool) -> list[Candidate]:
-    starts = [match.end() for match in _GUARD.finditer(line)]
-    starts += [match.end() for match in _QUOTED_GUARD.finditer(line)]
-    starts += [match.start() for match in _BRACES.finditer(line)]
-    candidates = []
-    for start in sorted(set(starts)):
+    quoted_spans = [match.span() for match in _QUOTED.finditer(line) if _begins_scalar(line, match.start())]
+    candidates: list[Candidate] = []
+    starts = {match.end() for guard in (_GUARD, _QUOTED_GUARD) for match in guard.finditer(line)}
+    for start in sorted(starts):
         end = _find_end(line, start, is_flow or _is_inside_flow(line, start))
         text = line[start:end].rstrip()
         if text and not _is_well_quoted(text):
             candidates.append(Candidate(start, start + len(text), text))
-    return candidates
+    for match in _BRACES.finditer(line):
+        at = match.start()
+        if any(start <= at < end for start, end in quoted_spans):
+            continue
+        if any(each.start <= at < each.end for each in candidates):
+            continue
+        start, end = _text_around(line, at, is_flow or _is_inside_flow(line, at))
+        if line[start] not in "\"'":
+            candidates.append(Candidate(start, end, line[start:end]))
+    return sorted(candidates)
+
+
+def _begins_scalar(line: str, start: int) -> bool:
+    return line[:start].rstrip()[-1:] in ("", "[", "{", ",", ":", "-")
+
+
+def _text_around(line: str, at: int, is_flow: bool) -> tuple[int, int]:
+    """The unquoted text that the `${` at `at` is a part of: from its first character to behind its last."""
+    starts = (_FLOW_SCALAR_START if is_flow else _SCALAR_START).finditer(line, 0, at)
+    start = max((match.end() for match in starts), default=0)
+    if line[start] in "|>&*!%@`" or _COMMENT.search(line, start, at):
+        start = at
+    is_value = line[:start].rstrip().endswith(":")
+    end = at
+    while end < len(line):
+        if line.startswith("${", end):
+            end = _find_end(line, end, is_flow)
+            continue
+        is_over = is_flow and line[end] in ",]}"
+        if is_over or _COMMENT.match(line, end) or (not is_value and _VALUE_AHEAD.match(line, end)):
+            break
+        end += 1
+    return start, start + len(line[start:end].rstrip())
 
 
 def _is_well_quoted(text: str) -> bool:

@@ -15,7 +15,7 @@ from orchestrator.definition.keys import KEYS
 from orchestrator.definition.model import Json, Path
 from orchestrator.definition.nearness import did_you_mean, only_near
 from orchestrator.definition.problem import Edit, Fix, LabelledSpan, Problem, Span
-from orchestrator.definition.quoting import has_open_bracket, quoting_of
+from orchestrator.definition.quoting import find_cut_at_comment, has_open_bracket, quoting_of
 from orchestrator.definition.source import Source
 
 if TYPE_CHECKING:
@@ -78,6 +78,10 @@ _KINDS = {
 }
 
 
+_LOOKS = 50_000
+"""Comparisons with known names that one file is worth: a second or two."""
+
+
 class Reading:
     """`names` maps each kind of name to the names declared, also those whose declaration has problems."""
 
@@ -87,6 +91,8 @@ class Reading:
         self.names: dict[str, Collection[str]] = dict.fromkeys(_KINDS, ())
         self.types: dict[str, Type] = {}
         """Read so far, by their spelling."""
+        self._reported: set[Problem] = set()
+        self._looks_left = _LOOKS
 
     # --- Problems -----------------------------------------------------------------------------------------
 
@@ -121,8 +127,15 @@ class Reading:
         fix: Fix | None = None,
     ) -> None:
         problem = Problem(code, message, self.source.path, span, help=help, spans=spans, fix=fix)
-        if problem not in self.problems:
+        if problem not in self._reported:
+            self._reported.add(problem)
             self.problems.append(problem)
+
+    def withdraw(self) -> Problem:
+        """Takes back the latest problem."""
+        problem = self.problems.pop()
+        self._reported.discard(problem)
+        return problem
 
     def renaming(self, path: Path, old: str, new: str | None, *, is_key: bool = False) -> Fix | None:
         """Writes `new` where `old` stands by itself, as a key or as a value."""
@@ -168,6 +181,19 @@ class Reading:
             fix=quoting_of(self.source.text, self.source.locate((*path, "when")).value),
         )
         node["when"] = True
+        return True
+
+    def report_cut_at_comment(self, path: Path) -> bool:
+        """YAML takes ` #` inside an unquoted expression for a comment: what is left is no expression."""
+        span = self.source.locate(path).value
+        if not has_open_bracket(self.source.text_at(span)):
+            return False
+        cut = find_cut_at_comment(self.source.text, span)
+        if cut is None:
+            return False
+        at, fix = cut
+        message = "YAML cut this expression at ` #`: quote this expression"
+        self.report_at("YML017", at, message, help=f"write {fix.edits[0].text}", fix=fix)
         return True
 
     def _report_unknown_key(
@@ -231,8 +257,11 @@ class Reading:
         if isinstance(node, bool) or not isinstance(node, int):
             self.report("SCH003", path, f"{what} is a whole number, not {shown(node)}")
             return None
-        if not minimum <= node < 2**63:
+        if node < minimum:
             self.report("SCH010", path, f"{what} is at least {minimum}, not {shown(node)}")
+            return None
+        if node >= 2**63:
+            self.report("SCH010", path, f"{what} is at most {2**63 - 1}, not {shown(node)}")
             return None
         return node
 
@@ -303,13 +332,20 @@ class Reading:
             message = f"`{node}` is {_KINDS[others[0]][0]}, not {article}"
         else:
             message = f"no {kind} `{node}` is declared"
-        help = did_you_mean(node, self.names[kind])
+        help, meant = self._near(node, self.names[kind])
         if not help and not self.names[kind]:
             help = f"no {kind} is declared at all"
-        meant = only_near(node, self.names[kind]) if not others else None
+        meant = meant if not others else None
         fix = self.renaming(path, node, meant, is_key=is_key)
         self.report(code, path, message, help=help, is_about_key=is_key, fix=fix)
         return None
+
+    def _near(self, word: str, known: Collection[str]) -> tuple[str, str | None]:
+        """What may be meant, in words and surely; nothing any more after very many looks at names."""
+        if len(known) > self._looks_left:
+            return "", None
+        self._looks_left -= len(known)
+        return did_you_mean(word, known), only_near(word, known)
 
     def read_references(self, node: Json, path: Path, kind: str, what: str) -> tuple[str, ...]:
         """A list of names of one kind, each once."""

@@ -46,6 +46,8 @@ def test_a_duration_is_read_from_each_spelling(written: Any, seconds: float) -> 
         ("P", "is not a duration"),
         ("PT", "is not a duration"),
         ("P1Y", "no fixed length"),
+        ("\u0663s", "is not a duration"),
+        ("PT\u0663S", "is not a duration"),
         (True, "`True` is not a duration"),
         (None, "null is not a duration"),
         ([1], "is not a duration"),

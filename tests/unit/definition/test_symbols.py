@@ -210,7 +210,7 @@ def test_the_narrowest_mention_is_meant(table: SymbolTable) -> None:
     assert mention.chain == ("wait", "late")
 
 
-@pytest.mark.parametrize("text", ["a: [", "{", "\t- x", "a: b: c"])
+@pytest.mark.parametrize("text", ["a: [", "{", "\t- [", "a: b: c"])
 def test_what_is_not_yaml_has_no_table(text: str) -> None:
     assert read_symbols(text, "x.flow.yaml") is None
 

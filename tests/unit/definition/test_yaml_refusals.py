@@ -6,7 +6,8 @@ import pytest
 
 from orchestrator.definition.parse import SIZE_LIMIT, parse, read_document
 from orchestrator.definition.problem import Span
-from tests.support.marked import assert_problems, problems_of
+from orchestrator.lint.fixing import apply_fixes
+from tests.support.marked import assert_problems, problems_of, unmark
 
 REFUSALS = [
     pytest.param("flow: F\n⟦flow⟧: G\n", "YML002", id="duplicate key"),
@@ -19,6 +20,7 @@ REFUSALS = [
     pytest.param("flow: F\n⟦<<⟧: {a: b}\n", "YML009", id="merge key"),
     pytest.param("flow: ⟦!!str F⟧\n", "YML010", id="tag"),
     pytest.param("flow: F\n⟦---⟧\nflow: G\n", "YML006", id="second document"),
+    pytest.param("flow: F\n...\n⟦f⟧low: G\n", "YML006", id="second document behind the end of the first"),
     pytest.param("flow: F\nsteps:\n⟦\t⟧A: {dead_end: true}\n", "YML008", id="tab as indentation"),
     pytest.param("flow:⟦\t⟧F\n", "YML008", id="tab as separator"),
     pytest.param("flow: F\nversion: ⟦*v⟧\n", "YML005", id="alias of nothing"),
@@ -55,6 +57,16 @@ UNQUOTED = [
     ("x-a:\n  when: ⟦*input⟧\n  go_to: B", '"*input"'),
     ("x-a:\n  when: ⟦input == {'a': 1}⟧\n  go_to: B", "\"input == {'a': 1}\""),
     ("x-a:\n  value: ⟦${ {'a': 1} }⟧ # why", "\"${ {'a': 1} }\""),
+    ("x-a: {value: ⟦order ${input.id} is late⟧, b: 1}", '"order ${input.id} is late"'),
+    ("x-a: [⟦order-${input.id}⟧, b]", '"order-${input.id}"'),
+    ("x-a: {value: ⟦${a} and ${b}⟧}", '"${a} and ${b}"'),
+    ("x-a: {value: ⟦${a}: ${b}⟧}", '"${a}: ${b}"'),
+    ("x-a: {⟦${a}⟧: 1}", '"${a}"'),
+    ("x-a: {value: ⟦$${a}⟧}", '"$${a}"'),
+    ("x-a:\n  value: ⟦${a}: late⟧", '"${a}: late"'),
+    ("x-a:\n  value: ⟦at ${ {'a': 1}.a } o'clock⟧ # why", "\"at ${ {'a': 1}.a } o'clock\""),
+    ("x-a: {b: 'in ${quotes}', c: ⟦${a}⟧}", '"${a}"'),
+    ("x-a: {when: ⟦input == ' #'⟧, go_to: B}", "\"input == ' #'\""),
 ]
 
 
@@ -63,6 +75,66 @@ def test_parse_error_of_an_expression_says_quote_it(marked: str, fix: str) -> No
     (problem,) = assert_problems("flow: F\n" + marked + "\n", "YML017")
     assert "quote this expression" in problem.message
     assert problem.help == f"write {fix}"
+
+
+@pytest.mark.parametrize("marked", [marked for marked, _ in UNQUOTED])
+def test_the_fix_of_an_unquoted_expression_gives_yaml(marked: str) -> None:
+    text, _ = unmark("flow: F\n" + marked + "\n")
+    _, (problem,) = parse(text, "x.flow.yaml")
+    assert problem.fix is not None
+    assert problem.fix.is_safe
+    assert problems_of(apply_fixes(text, [problem.fix])) == []
+
+
+CUT = [
+    ("graceful_complete: ⟦${'a' == ' #'}⟧", "\"${'a' == ' #'}\""),
+    ("graceful_complete: ⟦no ${' # '} yet⟧", "\"no ${' # '} yet\""),
+    ("decide: [{when: ⟦step.name == ' #'⟧, dead_end: true}]", "\"step.name == ' #'\""),
+    ("decide:\n      - when: ⟦step.name == ' # '⟧ # why\n        dead_end: true", "\"step.name == ' # '\""),
+]
+
+
+@pytest.mark.parametrize(("marked", "fix"), CUT)
+def test_an_expression_cut_where_yaml_sees_a_comment_says_quote_it(marked: str, fix: str) -> None:
+    (problem,) = assert_problems(f"flow: F\nstart: A\nsteps:\n  A:\n    {marked}\n", "YML017")
+    assert "quote this expression" in problem.message
+    assert problem.help == f"write {fix}"
+
+
+def test_a_comment_behind_an_expression_cuts_nothing() -> None:
+    text = "flow: F\nstart: A\nsteps:\n  A: # why\n    graceful_complete: ${'#' + 'a'} # ' why (\n"
+    assert problems_of(text) == []
+
+
+def test_quoted_text_is_not_taken_for_an_unquoted_expression() -> None:
+    assert_problems('flow: F\nx-a: {b: "in ${quotes}", c: [1 ⟦}⟧\n', "YML001")
+
+
+def test_every_tab_of_the_indentation_comes_with_the_other_problems() -> None:
+    assert_problems(
+        """
+        flow: F
+        ⟦bogus⟧: 1
+        description: |
+          with a
+          \ttab
+        start: A
+        steps:
+        ⟦\t⟧A:
+        ⟦\t\t⟧go_to: ⟦Nowhere⟧
+        ⟦\t\t⟧⟦go_to⟧: A
+        """,
+        "SCH001",
+        "YML008",
+        "YML008",
+        "REF001",
+        "YML008",
+        "YML002",
+    )
+
+
+def test_a_tab_that_leaves_the_indentation_unclear_comes_alone() -> None:
+    assert_problems("flow: F\nbogus: 1\nsteps:\n  A:\n⟦\t⟧go_to: B\n", "YML008")
 
 
 def test_problems_of_the_text_do_not_hide_those_of_the_definition() -> None:
