@@ -10,7 +10,17 @@ from functools import cache, lru_cache
 from typing import Any
 
 from orchestrator.definition.cel_library import make_functions
-from orchestrator.definition.cel_tree import Const, Ident, Node, PathStep, Read, Select, children, reads_of
+from orchestrator.definition.cel_tree import (
+    Const,
+    Ident,
+    Node,
+    PathStep,
+    Read,
+    Select,
+    children,
+    extent,
+    reads_of,
+)
 from orchestrator.definition.cel_wire import decode, encode
 from orchestrator.definition.durations import format_time, parse_time
 from orchestrator.definition.model import Json
@@ -126,6 +136,9 @@ def _explain_syntax(text: str, error: str) -> SyntaxProblem:
     found = _PLACE.search(error)
     if not text.strip():
         return SyntaxProblem("the expression is empty", 0, len(text))
+    if "recursion" in error:
+        message = "the expression is nested too deeply, or has more than 32 terms in a row"
+        return SyntaxProblem(message, 0, len(text), "split it with `let`")
     if found is None:
         return SyntaxProblem("this is not an expression", 0, len(text))
     line, column, reason = int(found[1]), int(found[2]), found[3]
@@ -169,6 +182,31 @@ def _help_with(text: str, word: str, reason: str) -> str:
 # --- Running -----------------------------------------------------------------------------------------------
 
 
+SIZE_LIMIT = 20_000
+"""Parts of an expression in which every `let` name stands for what it means."""
+_SURELY_SHALLOW = 12
+
+
+def explain_extent(node: Node, *, reads_lets: bool) -> str | None:
+    """Why the tree of an expression is too large to be run; None: it is not."""
+    size, depth = extent(node)
+    if reads_lets and size > SIZE_LIMIT:
+        return f"this, with the `let` names that it reads, has {size} parts, more than {SIZE_LIMIT}"
+    if depth > _SURELY_SHALLOW:
+        try:
+            _ready(node)
+        except EvaluationFailed as error:
+            return str(error)
+    return None
+
+
+def _ready(node: Node) -> Any:
+    try:
+        return _environment().deserialize(encode(node))
+    except RuntimeError:
+        raise EvaluationFailed("this, with the `let` names that it reads, is nested too deeply") from None
+
+
 class Program:
     """An expression ready to run. A lone path never leaves Python."""
 
@@ -193,7 +231,7 @@ class Program:
         if self._constant is not None:
             return self._constant.value
         if self._compiled is None:
-            self._compiled = _environment().deserialize(encode(self._node))
+            self._compiled = _ready(self._node)
         given = {}
         for name, read in self._readers:
             try:

@@ -145,3 +145,23 @@ def children(node: Node) -> list[Node]:
             return [node.over, node.start, node.condition, node.step, node.result]
         case _:
             return []
+
+
+def extent(root: Node) -> tuple[int, int]:
+    """How many nodes the tree has and how deep it is; a part that stands in it many times is walked once."""
+    known: dict[int, tuple[int, int]] = {}
+    pending = [root]
+    while pending:
+        node = pending[-1]
+        parts = list(children(node))
+        unknown = [part for part in parts if id(part) not in known]
+        if unknown:
+            pending += unknown
+            continue
+        inner = [known[id(part)] for part in parts]
+        known[id(node)] = (
+            1 + sum(size for size, _ in inner),
+            1 + max((deep for _, deep in inner), default=0),
+        )
+        pending.pop()
+    return known[id(root)]

@@ -234,13 +234,21 @@ def _inferred(source: str, environment: Environment) -> Typed:
     tree, names = cel.parse(source), environment.names
     read = cel.names_in(source)
     if not names.lets.keys().isdisjoint(read):
-        return infer(tree, names, source)
+        return _within_limits(infer(tree, names, source), source, reads_lets=True)
     kinds = tuple(names.kinds.get(name) for name in read)
     key = (source, *map(id, kinds))
     found = environment.seen.get(key)
     if found is None:
-        found = environment.seen[key] = Seen(infer(tree, names, source), kinds)
+        typed = _within_limits(infer(tree, names, source), source, reads_lets=False)
+        found = environment.seen[key] = Seen(typed, kinds)
     return found.typed
+
+
+def _within_limits(typed: Typed, source: str, *, reads_lets: bool) -> Typed:
+    why = cel.explain_extent(typed[0], reads_lets=reads_lets)
+    if why is not None:
+        raise ExpressionProblem(why, 0, len(source), "keep a part of it in `local` or in an attribute")
+    return typed
 
 
 _CANNOT_LEAVE = {

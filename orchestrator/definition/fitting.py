@@ -27,8 +27,8 @@ def resolve(schema: Json, names: Mapping[str, Json]) -> Json:
     return schema
 
 
-def alternatives(schema: Json, names: Mapping[str, Json]) -> list[Json] | None:
-    """The parts of `A or B`, flattened; None where the schema is something else."""
+def alternatives(schema: Json, names: Mapping[str, Json], seen: set[int] | None = None) -> list[Json] | None:
+    """The parts of `A or B`, flattened, each named type once; None where the schema is something else."""
     if isinstance(schema, dict) and "$ref" in schema:
         schema = resolve(schema, names)
     if not isinstance(schema, dict):
@@ -41,7 +41,17 @@ def alternatives(schema: Json, names: Mapping[str, Json]) -> list[Json] | None:
     parts = schema.get("anyOf", schema.get("oneOf"))
     if parts is None or not set(schema) <= {"anyOf", "oneOf", "title", "description", "default"}:
         return None
-    return [found for part in parts for found in (alternatives(part, names) or [part])]
+    seen = {id(schema)} if seen is None else seen
+    flat: list[Json] = []
+    for part in parts:
+        if isinstance(part, dict) and "$ref" in part:
+            target = id(resolve(part, names))
+            if target in seen:
+                continue
+            seen.add(target)
+        inner = alternatives(part, names, seen)
+        flat += [part] if inner is None else inner
+    return flat
 
 
 class _Comparison:

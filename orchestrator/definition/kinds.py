@@ -77,12 +77,15 @@ _TYPES = {
 _BY_TYPE = {"string": "string", "integer": "int", "number": "double", "boolean": "bool", "null": "null"}
 
 
-def kind_of(schema: Json, names: Mapping[str, Json]) -> Kind:
-    """The kind of the values of a schema; null beside another type does not count."""
+def kind_of(schema: Json, names: Mapping[str, Json], within: tuple[int, ...] = ()) -> Kind:
+    """The kind of the values of a schema; null beside another type does not count.
+
+    `within`: the lists and maps that it is an element of; what a type that holds itself holds is not known.
+    """
     found = resolve(schema, names)
     parts = alternatives(found, names)
     if parts is not None:
-        kinds = [kind_of(part, names) for part in parts]
+        kinds = [kind_of(part, names, within) for part in parts]
         kinds = [kind for kind in kinds if kind.name != "null"] or [NULL]
         if all(kind == kinds[0] for kind in kinds) and (len(kinds) == 1 or kinds[0].name != "map"):
             one = kinds[0]
@@ -92,10 +95,12 @@ def kind_of(schema: Json, names: Mapping[str, Json]) -> Kind:
         return Kind("any", is_raw=True)
     name = _name_of(found)
     element = None
-    if name == "list":
-        element = kind_of(found["items"], names) if "items" in found else None
+    if id(found) in within:
+        return Kind(name, schema=schema, names=names, is_raw=True)
+    if name == "list" and "items" in found:
+        element = kind_of(found["items"], names, (*within, id(found)))
     elif name == "map" and isinstance(found.get("additionalProperties"), dict) and "properties" not in found:
-        element = kind_of(found["additionalProperties"], names)
+        element = kind_of(found["additionalProperties"], names, (*within, id(found)))
     return Kind(name, element, schema=schema, names=names, is_raw=True)
 
 

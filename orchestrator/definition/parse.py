@@ -55,7 +55,12 @@ def _parse(text: str, path: str, quoted_count: int) -> tuple[Flow | None, list[P
     if source.is_unreadable or any(problem.code in _HIDES_THE_REST for problem in problems):
         return None, _with_problems_behind(text, path, problems, quoted_count)
     reading = Reading(source)
-    flow = _read_flow(reading, node)
+    try:
+        flow = _read_flow(reading, node)
+    except RecursionError:
+        flow = None
+        help = "types that refer to each other in a long row have to be shortened"
+        reading.report("YML015", (), "types or values are nested too deeply", help=help)
     name = node.get("flow") if isinstance(node, dict) else None
     places = {(problem.span.line, problem.span.column) for problem in problems}
     found = problems + [

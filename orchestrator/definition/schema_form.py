@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from orchestrator.definition.formats import FORMATS
 from orchestrator.definition.model import Json, Path
@@ -156,14 +156,30 @@ def _examine_reference(value: Json, names: Mapping[str, Json], at: Path) -> None
     name = value[len(REFERENCE) :]
     if name not in names:
         raise TypeProblem(f"there is no type `{name}`", help_for_name(name, names), at)
-    seen = [name]
-    target = names[name]
-    while isinstance(target, dict) and isinstance(onward := target.get("$ref"), str):
-        onward = onward[len(REFERENCE) :]
-        if onward in seen:
-            raise TypeProblem(f"type `{name}` is nothing but a reference to itself", at=at)
-        seen.append(onward)
-        target = names.get(onward)
+    pending, seen = [name], {name}
+    while pending:
+        for onward in _named_in_place(names.get(pending.pop())):
+            if onward == name:
+                message = f"type `{name}` refers to itself for the same value, so that nothing can be checked"
+                raise TypeProblem(message, "a type may hold itself under `properties` or `items`", at)
+            if onward not in seen:
+                seen.add(onward)
+                pending.append(onward)
+
+
+_IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
+
+
+def _named_in_place(schema: Json) -> Iterator[str]:
+    """Types that the very value of this schema is checked against."""
+    if not isinstance(schema, dict):
+        return
+    if isinstance(reference := schema.get("$ref"), str):
+        yield reference[len(REFERENCE) :]
+    for keyword in _IN_PLACE:
+        parts = schema.get(keyword)
+        for part in parts if isinstance(parts, list) else [parts]:
+            yield from _named_in_place(part)
 
 
 def _examine_dependent(value: Json, names: Mapping[str, Json], at: Path) -> None:

@@ -28,6 +28,7 @@ _OTHER_NAMES = {
     "datetime": "{type: string, format: date-time}", "timestamp": "{type: string, format: date-time}",
 }  # fmt: skip
 _SAID_ELSEWHERE = ("title", "description", "examples", "$comment", "default")
+_LISTS_LIMIT = 50
 _TYPE_OF_JSON = {"null": "none"}
 REFERENCE = "#/types/"
 
@@ -61,6 +62,8 @@ def _read_alternative(words: list[str], text: str, names: Mapping[str, Json]) ->
     depth = 0
     while words[:2] == ["list", "of"]:
         depth, words = depth + 1, words[2:]
+    if depth > _LISTS_LIMIT:
+        raise TypeProblem(f"a list of a list of …, {depth} times, is more than {_LISTS_LIMIT}")
     if not words:
         raise TypeProblem(f"`{text}` does not say what the list is of", "write `list of string`")
     if len(words) > 1:
