@@ -275,6 +275,12 @@ def _add_steps(fields: Fields, flow: Flow, around: Surroundings) -> Flow:
                 rpcs[name] = rpc
     on_timeout = None
     if "on_timeout" in fields:
+        if "on_timeout" in reading.names["step"]:
+            message = "step `on_timeout` has the name under which the timeout handler is known"
+            path = (*fields.at("steps"), "on_timeout")
+            labels = {"the timeout handler": fields.at("on_timeout")}
+            help = "choose another name"
+            reading.report("NAM001", path, message, help=help, is_about_key=True, labels=labels)
         on_timeout = read_timeout_handler(reading, fields["on_timeout"], fields.at("on_timeout"), around)
     return replace(flow, steps=steps, rpcs=rpcs, on_timeout=on_timeout)
 

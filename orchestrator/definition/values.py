@@ -187,7 +187,8 @@ class Expression(Value):
             raise self._failed(str(failure)) from None
 
     def _failed(self, reason: str) -> ExpressionFailed:
-        return ExpressionFailed(f"`{self.source.strip()}`: {reason}")
+        shown = f"`{self.source.strip()}`: "
+        return ExpressionFailed(reason if reason.startswith(shown) else shown + reason)
 
     def _content(self) -> Any:
         return (self.source.strip(), self._is_guard)

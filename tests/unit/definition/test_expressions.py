@@ -316,7 +316,7 @@ def test_a_problem_inside_a_structure_says_where() -> None:
         ("free.nothing", "`free.nothing` is absent"),
         ("free.t.x", "`free.t` is a string, there is no `free.t.x`"),
         ("input[7].pages", "`input` has 2 elements, there is no `input[7]`"),
-        ("wait.c.message", "2 messages were taken, read `messages`"),
+        ("wait.c.message", "`wait.c.message`: 2 messages were taken, read `messages`"),
         ("free.t + 1", "cannot compute string + integer"),
         ("free.b[1] + 1", "cannot compute number + integer; `double(n)` makes a number of an integer"),
         ("input.map(e, e.outcome)", 'there is no key "outcome"'),
@@ -343,6 +343,7 @@ def test_an_expression_without_a_value_fails_and_names_itself(source: str, messa
         _evaluate("${" + source + "}")
     assert message in caught.value.message
     assert caught.value.message.startswith(f"`{source}`: ")
+    assert caught.value.message.count(f"`{source}`: ") == 1
 
 
 @pytest.mark.parametrize(

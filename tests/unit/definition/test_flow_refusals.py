@@ -42,6 +42,7 @@ TOP_LEVEL = [
     ("flow: F\nsteps: ⟦[]⟧", ["SCH003"]),
     ("flow: F\nsteps: {⟦a-b⟧: {dead_end: true}}", ["NAM006"]),
     ("flow: F\nsteps: {⟦return⟧: {dead_end: true}}", ["NAM001"]),
+    ("flow: F\nsteps: {⟦on_timeout⟧: {dead_end: true}}\non_timeout: {dead_end: true}", ["NAM001"]),
     ("flow: F\nsteps: {A: ⟦⟧}", ["SCH003"]),
     ("flow: F\ninput: ⟦strin⟧", ["TYP001"]),
     ("flow: F\noutput: ⟦[string]⟧", ["TYP001"]),
