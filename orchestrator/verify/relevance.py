@@ -41,7 +41,7 @@ class Relevance:
         is_changed = True
         while is_changed:
             is_changed = False
-            for step in self._flow.steps.values():
+            for step in reversed([*self._flow.steps.values()]):  # what is read comes from further on
                 more = found[step.name].union(*self._passed_on(step, found))
                 if more != found[step.name]:
                     found[step.name], is_changed = more, True
@@ -95,10 +95,18 @@ class Relevance:
         """Its own, and those that movements to it put in its place."""
         if step.on_failure is not None:
             yield from _chain(step.on_failure)
+        for route in self._replacing_routes.get(step.name, ()):
+            yield from _chain(route)
+
+    @cached_property
+    def _replacing_routes(self) -> dict[str, list[Route]]:
+        """By step, the routes that movements to it put in the place of its own."""
+        found: dict[str, list[Route]] = {}
         for decider in self._deciders:
             for movement in _movements(decider):
-                if movement.step == step.name and movement.options and movement.options.on_failure:
-                    yield from _chain(movement.options.on_failure)
+                if movement.options and movement.options.on_failure:
+                    found.setdefault(movement.step, []).append(movement.options.on_failure)
+        return found
 
 
 def _steering_reads(decider: Step | Rpc) -> Iterator[Read]:

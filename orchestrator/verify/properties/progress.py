@@ -123,9 +123,9 @@ def check_dead_transition(analysis: Analysis) -> Iterator[PropertyReport]:
                     None,
                     help="remove it, or look for the guard or the wait that keeps it from being reached",
                 )
+    waited_in = {place.step for place in analysis.places if place.phase is Phase.WAITING}
     for step in analysis.flow.steps.values():
-        is_reached = any(p.step == step.name and p.phase is Phase.WAITING for p in analysis.places)
-        if not is_reached or step.wait_for is None:
+        if step.name not in waited_in or step.wait_for is None:
             continue
         won = {id for o in analysis.outcomes if o.step == step.name for id in o.conditions}
         for condition in step.wait_for.conditions:
