@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.support.commands import run_command
 
 ROOT = Path(__file__).parents[2]
 
@@ -47,14 +48,5 @@ class Place:
         return [sys.executable, "-m", "orchestrator", *arguments]
 
     def type(self, *arguments: str, stdin: str = "", **environment: str) -> Done:
-        done = subprocess.run(
-            self.command(*arguments),
-            cwd=self.directory,
-            env=self.environment(**environment),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = run_command(arguments, self.directory, self.environment(**environment), stdin)
         return Done(done.returncode, done.stdout, done.stderr)

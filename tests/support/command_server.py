@@ -1,0 +1,106 @@
+"""Forks a process for each command it is asked for; `tests.support.commands` starts it and speaks with it.
+
+What commands load is imported once, here. Each command then is a process like any other, with an end of its
+own; it begins where `python -m orchestrator` is when it has imported what it needs.
+"""
+
+from __future__ import annotations
+
+import sys
+
+sys.path.pop(0)  # the directory of this file, which commands do not see
+
+import gc
+import json
+import os
+import pkgutil
+import runpy
+import socket
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import orchestrator
+
+LOADED_BY_FEW = (
+    "orchestrator.__main__",
+    "orchestrator.cli.templates",
+    "orchestrator.engine.tracing",
+    "orchestrator.lsp",
+    "orchestrator.store.migrations",
+)
+OF_OTHERS = (
+    "cel_expr_python.cel",
+    "cel_expr_python.ext",
+    "graphviz",
+    "jsonschema",
+    "msgspec.inspect",
+    "networkx",
+    "resvg_py",
+    "rich.live",
+    "rich.progress",
+)
+
+
+def serve(connection: socket.socket) -> dict[str, Any] | None:
+    """In each forked process, the command it is to be; at last None."""
+    while (asked := _receive(connection)) is not None:
+        request, streams = asked
+        if (process := os.fork()) == 0:
+            connection.close()
+            _take(streams)
+            return request
+        for stream in streams:
+            os.close(stream)
+        connection.sendall(process.to_bytes(8, "big"))
+        _, status = os.waitpid(process, 0)
+        connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
+    return None
+
+
+def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+    length, streams, _, _ = socket.recv_fds(connection, 8, 3)
+    if not length:
+        return None
+    with connection.makefile("rb") as incoming:
+        request: dict[str, Any] = json.loads(incoming.read(int.from_bytes(length, "big")))
+    return request, streams
+
+
+def _take(streams: list[int]) -> None:
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+
+
+def become(request: dict[str, Any]) -> None:
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    time.tzset()
+    os.chdir(request["directory"])
+    sys.path.insert(0, request["directory"])
+    sys.argv[1:] = request["arguments"]
+    runpy.run_module("orchestrator", run_name="__main__", alter_sys=True)
+
+
+def import_all() -> None:
+    for name in (*_own_modules("orchestrator", orchestrator.__path__), *OF_OTHERS):
+        import_module(name)
+    gc.collect()
+    gc.freeze()
+
+
+def _own_modules(package: str, path: Any) -> Iterator[str]:
+    for found in pkgutil.iter_modules(path, f"{package}."):
+        if found.name not in LOADED_BY_FEW:
+            yield found.name
+            if found.ispkg:
+                yield from _own_modules(found.name, import_module(found.name).__path__)
+
+
+if __name__ == "__main__":
+    import_all()
+    command = serve(socket.socket(fileno=int(sys.argv[1])))
+    if command is not None:
+        become(command)
