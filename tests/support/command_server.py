@@ -1,7 +1,8 @@
 """Forks a process for each command it is asked for; `tests.support.commands` starts it and speaks with it.
 
 What commands load is imported once, here. Each command then is a process like any other, with an end of its
-own; it begins where `python -m orchestrator` is when it has imported what it needs.
+own; it begins where `python -m orchestrator` is when it has imported what it needs, and ends when nothing is
+left to do but to take the interpreter apart.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import sys
 
 sys.path.pop(0)  # the directory of this file, which commands do not see
 
+import atexit
 import gc
 import json
 import os
 import pkgutil
 import runpy
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -74,14 +77,29 @@ def _take(streams: list[int]) -> None:
         os.close(stream)
 
 
-def become(request: dict[str, Any]) -> None:
+def become(request: dict[str, Any]) -> int:
+    """The exit code; what is uncaught ends the interpreter as it would."""
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
     os.chdir(request["directory"])
     sys.path.insert(0, request["directory"])
     sys.argv[1:] = request["arguments"]
-    runpy.run_module("orchestrator", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("orchestrator", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if not isinstance(end.code, int):
+            raise
+        return end.code
+    return 0
+
+
+def finish() -> None:
+    """What an interpreter does before it takes itself apart, as children of `multiprocessing` do."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
 
 
 def import_all() -> None:
@@ -103,4 +121,6 @@ if __name__ == "__main__":
     import_all()
     command = serve(socket.socket(fileno=int(sys.argv[1])))
     if command is not None:
-        become(command)
+        code = become(command)
+        finish()
+        os._exit(code)
