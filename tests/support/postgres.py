@@ -26,7 +26,8 @@ _numbers = itertools.count(1)
 
 @cache
 def server_url(*, is_durable: bool = False) -> str:
-    """Started when it is first asked for; no test cuts the power, so that it need not be durable."""
+    """Started when it is first asked for; no test cuts the power, so that it need not be durable, nor write what
+    thousands of tables have left behind when it is stopped, which takes a minute."""
     if url := os.environ.get(SERVER):
         return url
     session = os.environ.get("PYTEST_XDIST_TESTRUNUID") or f"alone-{os.getpid()}"
@@ -41,7 +42,8 @@ def server_url(*, is_durable: bool = False) -> str:
     url = str(get_server(directory / "data", cleanup_mode="delete").get_uri())
     if not is_durable:
         with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("ALTER SYSTEM SET synchronous_commit TO off")
+            for setting in ("synchronous_commit", "fsync", "full_page_writes"):
+                connection.execute(SQL("ALTER SYSTEM SET {} TO off").format(Identifier(setting)))
             connection.execute("SELECT pg_reload_conf()")
     return url
 
