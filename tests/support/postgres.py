@@ -26,8 +26,11 @@ _numbers = itertools.count(1)
 
 @cache
 def server_url(*, is_durable: bool = False) -> str:
-    """Started when it is first asked for; no test cuts the power, so that it need not be durable, nor write what
-    thousands of tables have left behind when it is stopped, which takes a minute."""
+    """Started when it is first asked for.
+
+    No test cuts the power, so that it need not be durable: when it stops, it would write for a minute what
+    thousands of tables have left behind.
+    """
     if url := os.environ.get(SERVER):
         return url
     session = os.environ.get("PYTEST_XDIST_TESTRUNUID") or f"alone-{os.getpid()}"
