@@ -20,6 +20,10 @@ _CREATED_AT = datetime(2000, 1, 1, tzinfo=UTC)
 """Fixed, so that equal diagrams are equal files."""
 
 
+_OF_LAYOUT = {"GDEF", "GPOS", "GSUB"}
+"""Tables of a font that nothing here uses and that take seconds to read."""
+
+
 def write_pdf(drawing: Drawing) -> bytes:
     """Page and drawing have the same size, in points."""
     from fpdf import FPDF
@@ -65,8 +69,9 @@ def _cut(source: Path, weight: int, characters: str, target: Path) -> None:
     from fontTools.varLib import instancer
 
     font = TTFont(source, recalcTimestamp=False)
+    for table in _OF_LAYOUT & set(font.keys()):
+        del font[table]
     options = subset.Options()
-    options.layout_features = []
     options.notdef_outline = True
     cutter = subset.Subsetter(options)
     cutter.populate(text=characters + " ")
