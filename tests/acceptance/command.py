@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.commands import run_command
+from tests.support.commands import Command, run_command
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,3 +50,6 @@ class Place:
     def type(self, *arguments: str, stdin: str = "", **environment: str) -> Done:
         done = run_command(arguments, self.directory, self.environment(**environment), stdin)
         return Done(done.returncode, done.stdout, done.stderr)
+
+    def begin(self, *arguments: str) -> Command:
+        return Command(arguments, self.directory, self.environment())

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import queue
 import socket
-import subprocess
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 from tests.acceptance.command import Place
+from tests.support.commands import Command
 
 PATIENCE = 30
 """Seconds until a missing answer is a failure."""
@@ -25,9 +26,7 @@ class Refused(Exception):
 class Editor:
     """One server process, spoken with over two streams; use as a context manager."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], incoming: IO[bytes], outgoing: IO[bytes], directory: Path
-    ) -> None:
+    def __init__(self, process: Command, incoming: IO[bytes], outgoing: IO[bytes], directory: Path) -> None:
         self._process = process
         self._incoming = incoming
         self._outgoing = outgoing
@@ -48,8 +47,9 @@ class Editor:
             self._process.kill()
         self._process.wait(PATIENCE)
         self._reader.join(PATIENCE)
-        for stream in (self._incoming, self._outgoing, self._process.stderr):
-            if stream is not None:
+        process = self._process
+        for stream in (self._incoming, self._outgoing, process.stdin, process.stdout, process.stderr):
+            with suppress(BrokenPipeError):
                 stream.close()
 
     # --- The session
@@ -146,7 +146,6 @@ class Editor:
         return left + len(self._kept)
 
     def last_words(self) -> str:
-        assert self._process.stderr is not None
         return self._process.stderr.read().decode()
 
     def _send(self, message: dict[str, Any]) -> None:
@@ -160,29 +159,14 @@ class Editor:
         self._inbox.put(None)
 
 
-def start_server(place: Place, *options: str, pipe: int | None = None) -> subprocess.Popen[bytes]:
-    """`pipe`: what stdin and stdout are."""
-    return subprocess.Popen(
-        place.command("lsp", *options),
-        cwd=place.directory,
-        env=place.environment(),
-        stdin=pipe,
-        stdout=pipe,
-        stderr=subprocess.PIPE,
-    )
-
-
 def on_stdio(place: Place, *options: str) -> Editor:
-    process = start_server(place, *options, pipe=subprocess.PIPE)
-    assert process.stdin is not None
-    assert process.stdout is not None
+    process = place.begin("lsp", *options)
     return Editor(process, process.stdout, process.stdin, place.directory)
 
 
 def on_port(place: Place) -> Editor:
     """The server chooses the port and says which."""
-    process = start_server(place, "--tcp", "127.0.0.1:0")
-    assert process.stderr is not None
+    process = place.begin("lsp", "--tcp", "127.0.0.1:0")
     said = process.stderr.readline().decode()
     with socket.create_connection(("127.0.0.1", int(said.rpartition(":")[2])), PATIENCE) as connection:
         incoming, outgoing = connection.makefile("rb"), connection.makefile("wb")

@@ -17,6 +17,8 @@ import json
 import os
 import pkgutil
 import runpy
+import select
+import signal
 import socket
 import threading
 import time
@@ -30,7 +32,6 @@ LOADED_BY_FEW = (
     "orchestrator.__main__",
     "orchestrator.cli.templates",
     "orchestrator.engine.tracing",
-    "orchestrator.lsp",
     "orchestrator.store.migrations",
 )
 OF_OTHERS = (
@@ -46,35 +47,65 @@ OF_OTHERS = (
 )
 
 
-def serve(connection: socket.socket) -> dict[str, Any] | None:
-    """In each forked process, the command it is to be; at last None."""
-    while (asked := _receive(connection)) is not None:
-        request, streams = asked
-        if (process := os.fork()) == 0:
-            connection.close()
-            _take(streams)
-            return request
-        for stream in streams:
+class Server:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._bell, rung = os.pipe()
+        os.set_blocking(rung, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(rung)
+        self._own = [connection.fileno(), self._bell, rung]
+        self._listeners: dict[int, int] = {}
+        """Who is told of the end of which process."""
+
+    def serve(self) -> dict[str, Any] | None:
+        """In each forked process, the command it is to be; at last None."""
+        asking = self._connection.fileno()
+        while True:
+            ready, _, _ = select.select([self._bell, asking], [], [])
+            if self._bell in ready:
+                os.read(self._bell, 4096)
+                self._tell_ends()
+            if asking in ready:
+                asked = self._receive()
+                if asked is None:
+                    return None
+                request, streams = asked
+                if (process := os.fork()) == 0:
+                    self._leave(streams)
+                    return request
+                *given, self._listeners[process] = streams
+                for stream in given:
+                    os.close(stream)
+                self._connection.sendall(process.to_bytes(8, "big"))
+
+    def _receive(self) -> tuple[dict[str, Any], list[int]] | None:
+        length, streams, _, _ = socket.recv_fds(self._connection, 8, 4)
+        if not length:
+            return None
+        with self._connection.makefile("rb") as incoming:
+            request: dict[str, Any] = json.loads(incoming.read(int.from_bytes(length, "big")))
+        return request, streams
+
+    def _tell_ends(self) -> None:
+        while self._listeners:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if not process:
+                return
+            listener = self._listeners.pop(process)
+            os.write(listener, os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
+            os.close(listener)
+
+    def _leave(self, streams: list[int]) -> None:
+        """The streams are what a process has; nothing of the server is left."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        *given, listener = streams
+        for number, stream in enumerate(given):
+            os.dup2(stream, number)
+        for stream in (*given, listener, *self._own, *self._listeners.values()):
             os.close(stream)
-        connection.sendall(process.to_bytes(8, "big"))
-        _, status = os.waitpid(process, 0)
-        connection.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "big", signed=True))
-    return None
-
-
-def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
-    length, streams, _, _ = socket.recv_fds(connection, 8, 3)
-    if not length:
-        return None
-    with connection.makefile("rb") as incoming:
-        request: dict[str, Any] = json.loads(incoming.read(int.from_bytes(length, "big")))
-    return request, streams
-
-
-def _take(streams: list[int]) -> None:
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
+        self._connection.detach()
 
 
 def become(request: dict[str, Any]) -> int:
@@ -119,7 +150,7 @@ def _own_modules(package: str, path: Any) -> Iterator[str]:
 
 if __name__ == "__main__":
     import_all()
-    command = serve(socket.socket(fileno=int(sys.argv[1])))
+    command = Server(socket.socket(fileno=int(sys.argv[1]))).serve()
     if command is not None:
         code = become(command)
         finish()
