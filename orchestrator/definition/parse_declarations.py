@@ -17,6 +17,7 @@ from orchestrator.definition.model import (
 )
 from orchestrator.definition.parse_values import read_type
 from orchestrator.definition.reading import Fields, Reading, shown
+from orchestrator.definition.schema_form import JSON_TYPES
 from orchestrator.definition.types import ANY, Type
 from orchestrator.errors import InvalidValue
 
@@ -56,8 +57,8 @@ def read_types(reading: Reading, node: Json, path: Path) -> dict[str, Json]:
             message = f"type `{name}` has the name of a built-in type"
             reading.report("NAM001", at, message, help="choose another name", is_about_key=True)
         elif not isinstance(schema, dict | bool):
-            help = "write list of T as {type: array, items: …}" if isinstance(schema, str) else ""
-            reading.report("TYP001", at, f"type `{name}` is a JSON Schema, not {shown(schema)}", help=help)
+            message = f"type `{name}` is a JSON Schema, not {shown(schema)}"
+            reading.report("TYP001", at, message, help=_as_schema(schema))
         else:
             types[name] = schema
             places[name] = at
@@ -65,6 +66,16 @@ def read_types(reading: Reading, node: Json, path: Path) -> dict[str, Json]:
         if read_type(reading, types[name], at, types) is None:
             types[name] = {}
     return types
+
+
+def _as_schema(word: Json) -> str:
+    if not isinstance(word, str):
+        return ""
+    if word in JSON_TYPES:
+        return f"write {{type: {word}}}"
+    if word.startswith("list of "):
+        return "write list of T as {type: array, items: …}"
+    return "write A or B as {anyOf: [A, B]}, another type as {$ref: '#/types/Name'}"
 
 
 # --- Attributes, channels, joins ---------------------------------------------------------------------------

@@ -439,3 +439,17 @@ def test_what_is_read_of_a_wait_with_problems_is_no_problem_too() -> None:
         "REF002",
         "EXP001",
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "advice"),
+    [
+        ("number", "{type: number}"),
+        ("list of string", "{type: array, items: …}"),
+        ("string or none", "{anyOf: [A, B]}"),
+        ("B", "{$ref: '#/types/Name'}"),
+    ],
+)
+def test_a_named_type_that_is_a_word_is_told_as_a_schema(written: str, advice: str) -> None:
+    problems = problems_of(f"flow: F\ntypes: {{A: {written}, B: {{type: string}}}}\n")
+    assert [advice in problem.help for problem in problems if problem.code == "TYP001"] == [True]
