@@ -170,6 +170,8 @@ def plan_input(annotation: Any) -> Converter:
     _demand_convertible(annotation)
 
     def convert(value: Json) -> Any:
+        if type(value) is annotation and annotation in _SCALARS:
+            return value
         return msgspec.convert(copy_json(value), annotation, dec_hook=_load, str_keys=True)
 
     return convert

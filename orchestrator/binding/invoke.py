@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from orchestrator.binding.context import Context, Services, effects_of
-from orchestrator.binding.convert import Converter
-from orchestrator.binding.method import Method
+from orchestrator.binding.convert import Converter, NotJson, to_json
+from orchestrator.binding.method import Method, MethodKind
 from orchestrator.binding.mistakes import InvalidInput, InvalidResult, hint
-from orchestrator.binding.staging import as_json
 from orchestrator.binding.waits import Choice, check_wait
 from orchestrator.core.events import NO_EFFECTS, HandlerEffects, HandlerWait
 from orchestrator.definition.model import Json
@@ -103,7 +102,7 @@ class BoundHandler:
     def _conclude(self, context: Context | None, returned: object) -> Returned:
         effects = NO_EFFECTS if context is None else effects_of(context)
         method = self.method
-        if method.is_wait_for:
+        if method.kind is MethodKind.WAIT_FOR:
             return Returned(wait=check_wait(returned, method.conditions, method.owner), effects=effects)
         if isinstance(returned, Choice):
             _demand_choice(method, returned.word)
@@ -135,4 +134,7 @@ def _demand_choice(method: Method, word: str) -> None:
 
 def _plain(method: Method, returned: object) -> Json:
     """The declared type of the result is checked in the commit."""
-    return as_json(returned, f"the result of {method.owner}")
+    try:
+        return to_json(returned)
+    except NotJson as problem:
+        raise InvalidResult(f"the result of {method.owner} is not JSON: {problem}") from problem

@@ -240,9 +240,10 @@ def apply_decision(
     draft.end_step(execution, COMPLETED, None, planned.position, planned.otherwise_count)
     line = execution.line
     reported = [e.position for e in planned.effects if isinstance(e, PlannedReport)] if line else []
-    started = start_planned(
-        draft, execution, planned, line[: min(reported)] if reported else line, origin=execution.id
-    )
+    started: list[Execution] = []
+    if planned.starts or planned.opens is not None:
+        left = line[: min(reported)] if reported else line
+        started = start_planned(draft, execution, planned, left, origin=execution.id)
     if line or execution.faces:
         draft.rounds.end(execution, [line[position].round for position in reported], started)
     if planned.end is not None:

@@ -14,7 +14,7 @@ from orchestrator.core.events import NO_EFFECTS, HandlerEffects, Message, Write
 from orchestrator.core.failing import expression_failed, invalid_result, undeclared_effect
 from orchestrator.core.frame import Frame
 from orchestrator.core.rounds import innermost
-from orchestrator.core.state import BranchReport, Execution, QueueKey
+from orchestrator.core.state import BranchReport, Execution
 from orchestrator.definition.json_kinds import describe
 from orchestrator.definition.model import Effect, Flow, Handler, Json, May, MayRange, Report, SetAttribute
 from orchestrator.errors import ChannelFull, InvalidValue
@@ -170,11 +170,8 @@ def _attribute_value(flow: Flow, effect: SetAttribute, value: Json) -> Json:
 
 def require_room(draft: Draft, planned: list[PlannedEffect]) -> None:
     """Refuse publishes beyond a channel's capacity before anything is done."""
-    counts: dict[QueueKey, int] = {}
-    for effect in planned:
-        if isinstance(effect, PlannedMessage):
-            counts[effect.channel, effect.key] = counts.get((effect.channel, effect.key), 0) + 1
-    for (channel, key), number in counts.items():
+    queues = [(effect.channel, effect.key) for effect in planned if type(effect) is PlannedMessage]
+    for (channel, key), number in Counter(queues).items() if queues else ():
         try:
             draft.require_room(channel, key, number)
         except ChannelFull as error:
