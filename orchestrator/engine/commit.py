@@ -101,6 +101,17 @@ class Committer:
                 self._commit_batch()
             finally:
                 self._lock.release()
+            if receipt is not None and self._hands_over(receipt):
+                return
+
+    def _hands_over(self, receipt: Receipt) -> bool:
+        """A client that has its answer leads on only if nobody else can: its next call would be late."""
+        return (
+            receipt.is_answered
+            and self.workplace is not None
+            and self.has_work()
+            and self.workplace.take_over()
+        )
 
     def _gather(self, receipt: Receipt | None) -> None:
         """Those whom the commit before has answered are awake before the next one begins."""

@@ -178,6 +178,16 @@ class Dispatcher:
     def retry_at(self, at: datetime) -> None:
         self.watch.need_by(at)
 
+    def take_over(self) -> bool:
+        try:
+            following = self._line[0]
+        except IndexError:
+            return self._wake_one()
+        if not self._pace.is_quick(following.bound.method.handler.name) or not self._wake_one():
+            return False
+        self.watch.mind()  # it is usually quick
+        return True
+
     def calls_for_work(self) -> bool:
         return self._sharing.calls(self._call_count)
 

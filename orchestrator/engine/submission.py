@@ -51,6 +51,10 @@ class Receipt:
                 raise self._error
             return self._value
 
+    @property
+    def is_answered(self) -> bool:
+        return not self._done.locked()
+
     def note_awake(self) -> None:
         """Its owner has been answered, if it was, and runs."""
         on_awake, self.on_awake = self.on_awake, None

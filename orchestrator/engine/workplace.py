@@ -70,6 +70,10 @@ class Workplace(Protocol):
         """Others have taken this worker for dead: it needs a new lease."""
         ...
 
+    def take_over(self) -> bool:
+        """Let a thread commit what is there; False: none could at once."""
+        ...
+
     def retry_at(self, at: datetime) -> None:
         """Lead a commit then."""
         ...

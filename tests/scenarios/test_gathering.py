@@ -131,6 +131,33 @@ def test_a_refused_client_is_waited_for_too(office: Office, monkeypatch: pytest.
     assert own.receipt.result().is_new
 
 
+def test_a_client_that_has_its_answer_leaves_the_lead_to_the_worker(kit: Kit) -> None:
+    """Else what it asks for next would miss the commit that it makes for others."""
+    committer, rested = kit.engine.committer, threading.Semaphore(0)
+    leaders: list[str] = []
+    late = Start(flows.message(), "late", "late")
+    with kit.working(concurrency=1) as worker:
+        worker._dispatcher.watch._look = lambda is_due: None
+        worker._dispatcher.on_rest = rested.release
+        worker._dispatcher.look_for_work()
+        assert rested.acquire(timeout=SOON)
+        told = committer.on_commit
+
+        def note(batch: Batch) -> None:
+            leaders.append(threading.current_thread().name)
+            if len(leaders) == 1:
+                committer.submit(late)
+            told(batch)
+
+        committer.on_commit = note
+        own = Start(flows.message(), "own", "own")
+        committer.submit(own)
+        committer.lead(own.receipt)
+        assert own.receipt.result().is_new
+        assert late.receipt.result().is_new
+    assert leaders[:2] == [threading.current_thread().name, "handler-1"]
+
+
 def test_work_that_somebody_else_commits_meanwhile_is_begun_at_once(kit: Kit) -> None:
     """Nothing but that commit makes the worker look: its watch is blind."""
     rested = threading.Semaphore(0)

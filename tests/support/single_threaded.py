@@ -81,6 +81,9 @@ class SingleThreaded:
     def note_work(self, *, has_more: bool | None, due_at: datetime | None) -> None:
         pass
 
+    def take_over(self) -> bool:
+        return False
+
     def calls_for_work(self) -> bool:
         return False
 
