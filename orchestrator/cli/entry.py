@@ -10,8 +10,15 @@ HELP = Path(__file__).with_name("help.txt")
 
 def main() -> None:
     if sys.argv[1:] in (["--help"], ["-h"]):
-        sys.stdout.write(HELP.read_text(encoding="utf-8"))
-        return
-    from orchestrator.cli.main import main as run
-
+        try:
+            sys.stdout.write(HELP.read_text(encoding="utf-8"))
+            sys.stdout.flush()
+        except OSError:
+            pass  # fails once more below, where that is told
+        else:
+            return
+    try:
+        from orchestrator.cli.main import main as run
+    except KeyboardInterrupt:
+        sys.exit(130)
     run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -17,16 +18,22 @@ from orchestrator.errors import Blocked, DefinitionInvalid, OrchestratorError
 
 INTERNAL = 70
 INTERRUPTED = 130
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def is_json_asked(arguments: Sequence[str]) -> bool:
     """Does the command line ask for JSON? Read from the words, as it may not even parse."""
-    for at, word in enumerate(arguments):
+    for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
         if word == "--":
             return False
-        if word in {"-o", "--output", "--format"} and arguments[at + 1 : at + 2] in (["json"], ["jsonl"]):
-            return True
-        if word in {"-ojson", "-ojsonl", "--output=json", "--output=jsonl"}:
+        name, _, value = word.partition("=")
+        if word in {"-o", "--output", "--format"}:
+            value = following
+        elif word.startswith("-o"):
+            value = word[2:]
+        elif name not in {"--output", "--format"}:
+            continue
+        if value.lower() in {"json", "jsonl"}:
             return True
     return False
 
@@ -39,6 +46,12 @@ def report(error: BaseException, is_json: bool) -> int:
     if isinstance(error, typer.TyperException):
         _show("usage", _usage_text(error), {}, is_json)
         return 2
+    if isinstance(error, OSError) and error.filename is not None:
+        _show("usage", f"{error.filename}: {error.strerror}", {}, is_json)
+        return 2
+    if isinstance(error, OSError) and error.errno in _UNWRITABLE:
+        _show("output", f"the output cannot be written: {error.strerror}", {}, is_json)
+        return 1
     _show("internal", _internal_text(error), {}, is_json)
     if os.environ.get("ORCHESTRATOR_DEBUG"):
         traceback.print_exception(error)

@@ -134,12 +134,23 @@ def invoke(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone (`… | head`): nothing more to say, nor at interpreter exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader has gone (`… | head`): nothing more to say.
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        return report(error, is_json_asked(arguments))
     except Exception as error:
         return report(error, is_json_asked(arguments))
     return code if isinstance(code, int) else 0
+
+
+def _drop_output() -> None:
+    """What is left of it would be tried once more, and fail once more, when the interpreter ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +23,11 @@ from orchestrator.errors import NotFound
         (["list", "-o", "text"], False),
         (["publish", "x", "c", "json"], False),
         (["list", "-o"], False),
+        (["lint", "x", "--format=json"], True),
+        (["list", "-o", "JSON"], True),
+        (["list", "-oJsonl"], True),
+        (["list", "--output=text"], False),
+        (["list", "--", "--format=json"], False),
     ],
 )
 def test_json_is_asked_for_by_words(words: list[str], asked: bool) -> None:
@@ -41,6 +49,27 @@ def test_a_bug_is_told_in_a_line_without_traceback(
     told = capsys.readouterr().err
     assert told.startswith("error: internal error: ZeroDivisionError: division by zero;")
     assert told.count("\n") == 1
+
+
+def test_a_file_that_cannot_be_used_is_no_bug(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report(PermissionError(13, "Permission denied", "flows/x.flow.yaml"), False) == 2
+    assert capsys.readouterr().err == "error: flows/x.flow.yaml: Permission denied\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["lint", "--help"]], ids=str)
+def test_a_full_output_is_told_in_a_line(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "orchestrator", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
 
 
 def test_usage_errors_say_where_help_is(capsys: pytest.CaptureFixture[str]) -> None:
