@@ -10,6 +10,7 @@ from pathlib import Path
 
 from orchestrator.cli.lint_settings import LintSettings
 from orchestrator.cli.linting import Linting
+from orchestrator.cli.standard_input import read_standard_input
 from orchestrator.cli.terminal import painter, say
 from orchestrator.cli.verdicts import flow_json, tables
 from orchestrator.cli.verifying import Bounds, Verification, verify_paths
@@ -29,7 +30,7 @@ class Check:
 
     def find(self, trace_directory: Path | None) -> tuple[Verification, list[Problem]]:
         """The problems that are asked for and not accepted; a file that gives no flow is told of once."""
-        text = sys.stdin.read() if STANDARD_INPUT in self.paths else None
+        text = read_standard_input() if STANDARD_INPUT in self.paths else None
         linting = replace(self._linting, text=text)
         verification = verify_paths(self.paths, self.bounds, trace_directory, text=text)
         of_verifier = [each for verified in verification.verified for each in verified.all_problems]

@@ -10,6 +10,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 
 from orchestrator.cli.lint_settings import LintSettings
+from orchestrator.cli.standard_input import read_standard_input
 from orchestrator.cli.terminal import has_colours, is_terminal, note, say
 from orchestrator.definition.parse import read_document
 from orchestrator.definition.problem import Problem
@@ -44,7 +45,7 @@ class Linting:
         if STANDARD_INPUT in self.paths:
             if len(self.paths) > 1 or self.has_handlers:
                 raise UsageError("standard input (-) is linted alone, without --handlers")
-            text = sys.stdin.read() if self.text is None else self.text
+            text = read_standard_input() if self.text is None else self.text
             self.sources[STDIN] = read_document(text, STDIN)[0]
             return lint_text(text, STDIN)
         files = listed_files(self.paths)

@@ -8,6 +8,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass
 
 from orchestrator.cli.lint_settings import Selection
+from orchestrator.cli.standard_input import read_standard_input
 from orchestrator.cli.terminal import note
 from orchestrator.definition.problem import Problem
 from orchestrator.errors import UsageError
@@ -49,7 +50,7 @@ class Mending:
                 return fix_files(self.paths, self._is_wanted, writes=writes, has_handlers=self.has_handlers)
         if len(self.paths) > 1:
             raise UsageError("standard input (-) is fixed alone")
-        return [fix_text(sys.stdin.read(), STDIN, self._is_wanted)]
+        return [fix_text(read_standard_input(), STDIN, self._is_wanted)]
 
     def _is_wanted(self, problem: Problem) -> bool:
         is_allowed = problem.fix is not None and (problem.fix.is_safe or self.allows_unsafe)

@@ -10,6 +10,7 @@ from typing import IO, Any
 from orchestrator.cli.questions import confirm
 from orchestrator.cli.session import open_client
 from orchestrator.cli.settings import resolve_settings
+from orchestrator.cli.standard_input import standard_input_bytes
 from orchestrator.cli.terminal import note
 from orchestrator.engine.transfer import import_runs
 from orchestrator.errors import UsageError
@@ -50,7 +51,7 @@ def _write(stream: IO[bytes], first: bytes, lines: Iterable[bytes]) -> None:
 @contextmanager
 def _opened(file: str) -> Iterator[IO[bytes]]:
     if file == "-":
-        yield sys.stdin.buffer
+        yield standard_input_bytes()
         return
     try:
         stream = open(file, "rb")  # noqa: SIM115

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from orchestrator.cli.standard_input import read_standard_input
 from orchestrator.errors import UsageError
 
 
@@ -17,7 +17,7 @@ def parse_value(text: str | None, place: str) -> Any:
     if text is None:
         return None
     if text == "-":
-        return _parse(sys.stdin.read(), f"{place} (standard input)")
+        return _parse(read_standard_input(), f"{place} (standard input)")
     if text.startswith("@"):
         return _parse(_read(text[1:], place), f"{place} {text}")
     try:

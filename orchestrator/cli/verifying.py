@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from orchestrator.cli.counterexamples import replay_all
+from orchestrator.cli.standard_input import read_standard_input
 from orchestrator.cli.terminal import is_terminal
 from orchestrator.definition.catalogue import read_file
 from orchestrator.definition.model import Flow
@@ -139,7 +140,7 @@ def _said_by_lint() -> frozenset[str]:
 
 def _read(file: Path, text: str | None) -> tuple[Flow | None, list[Problem]]:
     if str(file) == STANDARD_INPUT:
-        return parse(sys.stdin.read() if text is None else text, STDIN)
+        return parse(read_standard_input() if text is None else text, STDIN)
     return read_file(file, shown_path(file))
 
 

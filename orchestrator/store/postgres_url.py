@@ -37,7 +37,10 @@ def is_postgres(url: str) -> bool:
 
 def read_url(url: str) -> Address:
     """Raises UsageError."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise UsageError(f"`{url.rpartition('@')[2]}` is no database URL: {error}") from None
     ours = {"schema": _DEFAULT_SCHEMA, "isolation": "read-committed", "pooler": "none"}
     rest = []
     for name, value in parse_qsl(parts.query, keep_blank_values=True):

@@ -238,3 +238,8 @@ def test_passwords_are_not_shown() -> None:
     assert address.shown == "postgresql://me@host:5433/db?sslmode=require&schema=mine"
     assert address.conninfo == "postgresql://me:secret@host:5433/db?sslmode=require&password=secret"
     assert address.schema == "mine"
+
+
+def test_a_url_that_is_none_is_told_without_its_password() -> None:
+    with pytest.raises(UsageError, match=r"`\[::1` is no database URL: Invalid IPv6 URL"):
+        read_url("postgresql://u:secret@[::1")
