@@ -147,6 +147,8 @@ def invoke(arguments: Sequence[str]) -> int:
 
 def _drop_output() -> None:
     """What is left of it would be tried once more, and fail once more, when the interpreter ends."""
+    if sys.stdout is None:
+        return
     try:
         sys.stdout.flush()
     except OSError:
