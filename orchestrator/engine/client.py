@@ -5,29 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.binding.context import Services
-from orchestrator.core.events import (
-    AttributesWritten,
-    ConfigUpdated,
-    DeadlineSkipped,
-    Message,
-    MessagesPublished,
-    RetryHastened,
-    StopRequested,
-    TimerSkipped,
-    Write,
-)
 from orchestrator.core.reuse import ReusePolicy
 from orchestrator.core.state import Run, Status
 from orchestrator.core.travel import Target
-from orchestrator.definition.catalogue import SUFFIX, Catalogue, check_executable, load
+from orchestrator.definition.catalogue import Catalogue
 from orchestrator.definition.model import Flow, Json, TimeoutPolicy
-from orchestrator.definition.places import beside, find_children
+from orchestrator.engine import wishes
 from orchestrator.engine.awaiting import (
     attribute_compares,
     await_run,
@@ -45,9 +33,11 @@ from orchestrator.engine.inside import demand_outside
 from orchestrator.engine.listing import list_runs
 from orchestrator.engine.pausing import pause, resume
 from orchestrator.engine.projection import await_projection
-from orchestrator.engine.submission import Call, Receipt, Request, Start, Started, Travel
+from orchestrator.engine.startable import Startable
+from orchestrator.engine.submission import Call, Receipt, Started, Wish
 from orchestrator.engine.travelling import Travelled
-from orchestrator.errors import DefinitionInvalid, NotFound, UsageError, WaitTimeout
+from orchestrator.engine.wishes import Span, span
+from orchestrator.errors import NotFound, UsageError, WaitTimeout
 from orchestrator.store.contract import Head, Reading, Store
 
 if TYPE_CHECKING:
@@ -57,11 +47,8 @@ if TYPE_CHECKING:
     from orchestrator.store.bodies import Bodies
     from orchestrator.store.sqlite_guest import Connection
 
-Span = timedelta | float
-"""A float is in seconds."""
 _NEWS_WITHIN = 0.05
 """Seconds after which the database is asked what became of a run that this process knows to be running."""
-_STOPS = ("cancel", "fail", "terminate")
 
 
 class Client:
@@ -94,8 +81,8 @@ class Client:
         if flows is not None:
             catalogue = flows if isinstance(flows, Catalogue) else Catalogue.of_paths(flows)
             self.engine.definitions.look_in(catalogue.find)
-        self._children: dict[str, tuple[Flow, ...]] = {}
-        """Flows that subflows may be started from, by hash of those that can be executed."""
+        self._startable = Startable(self.engine)
+        self._aio: AsyncClient | None = None
 
     # --- Acting ---
 
@@ -118,27 +105,34 @@ class Client:
 
         Raises AlreadyStarted, InvalidValue, DefinitionInvalid.
         """
-        start = self._start(flow, flow_id, input)
-        start.reuse_policy = _policy(reuse_policy)
-        start.request_id = request_id or random_id()
-        start.return_existing = return_existing
-        start.timeout, start.timeout_policy = _span(timeout), _timeout_policy(timeout_policy)
-        start.delay = _span(delay)
-        start.attributes, start.config = attributes or {}, config or {}
-        self.engine.submit(start)
-        started: Started = start.receipt.result()
+        found = self.find_flow(flow)
+        wish = wishes.start(
+            found,
+            self._startable.children_of(found),
+            flow_id,
+            input,
+            reuse_policy=reuse_policy,
+            request_id=request_id or random_id(),
+            return_existing=return_existing,
+            timeout=timeout,
+            timeout_policy=timeout_policy,
+            delay=delay,
+            attributes=attributes,
+            config=config,
+        )
+        started: Started = self._have(wish)
         return started
 
     def start_soon(self, flow: Flow | str | Path, flow_id: str, input: Json = None) -> Receipt:
         """Like `start`, without waiting for the commit: many come together. `.result()` waits."""
-        start = self._start(flow, flow_id, input)
-        self.engine.submit(start, leads=False)
-        return start.receipt
+        found = self.find_flow(flow)
+        wish = wishes.start(found, self._startable.children_of(found), flow_id, input)
+        self.engine.submit(wish, leads=False)
+        return wish.receipt
 
     def publish(self, flow_id: str, channel: str, value: Json = None, key: str | None = None) -> None:
         """Send a message to an external channel. Raises NotFound, NotActive, NotExternal, InvalidValue."""
-        messages = (Message(channel, value, key),)
-        self._request(Request(flow_id, lambda at: MessagesPublished(at=at, messages=messages)))
+        self._have(wishes.publish(flow_id, channel, value, key))
 
     def rpc(self, flow_id: str, name: str, input: Json = None, *, request_id: str | None = None) -> Json:
         """Call an RPC of the latest run; its handler runs in this process. Gives its output.
@@ -154,38 +148,30 @@ class Client:
 
         Raises NotFound, NotActive, InvalidValue.
         """
-        writes = tuple(Write(name, value) for name, value in values.items())
-        self._request(Request(flow_id, lambda at: AttributesWritten(at=at, writes=writes)))
+        self._have(wishes.set_attributes(flow_id, values))
 
     def update_config(self, flow_id: str, config: Mapping[str, Json]) -> None:
         """Change some keys of a run's configuration. Raises NotFound, NotActive, InvalidValue."""
-        self._request(Request(flow_id, lambda at: ConfigUpdated(at=at, config=dict(config))))
+        self._have(wishes.update_config(flow_id, config))
 
     def skip_timer(self, flow_id: str, step_execution_id: str, condition: str | int | None = None) -> None:
         """Let a timer fire now: by condition id, by position among the wait's timers from 0, or the only one.
 
         One that does not exist yet is skipped when it appears. Raises NotFound, NotActive, InvalidValue.
         """
-        self._request(
-            Request(
-                flow_id,
-                lambda at: TimerSkipped(at=at, execution_id=step_execution_id, condition=condition),
-            )
-        )
+        self._have(wishes.skip_timer(flow_id, step_execution_id, condition))
 
     def skip_deadline(self, flow_id: str) -> None:
         """Let the run's timeout come now. Raises NotFound, NotActive."""
-        self._request(Request(flow_id, lambda at: DeadlineSkipped(at=at)))
+        self._have(wishes.skip_deadline(flow_id))
 
     def retry_now(self, flow_id: str, step_execution_id: str) -> None:
         """End the backing off of a step. Raises NotFound, NotActive, InvalidValue."""
-        self._request(Request(flow_id, lambda at: RetryHastened(at=at, execution_id=step_execution_id)))
+        self._have(wishes.retry_now(flow_id, step_execution_id))
 
     def stop(self, flow_id: str, stop: str = "cancel", reason: str | None = None) -> None:
         """`stop`: cancel, fail or terminate. Raises NotFound, NotActive."""
-        if stop not in _STOPS:
-            raise UsageError(f"a run is stopped by one of {', '.join(_STOPS)}; not by {stop!r}")
-        self._request(Request(flow_id, lambda at: StopRequested(at=at, stop=stop, reason=reason)))
+        self._have(wishes.stop(flow_id, stop, reason))
 
     def time_travel(self, flow_id: str, target: Target | None = None, *, reapply: bool = True) -> Travelled:
         """Back to an earlier point of the latest run, closed or not: same run id, next run attempt.
@@ -193,9 +179,7 @@ class Client:
         What clients did after that point is done again, unless `reapply` is False. Handlers that are running
         finish for nothing. Raises NotFound, InvalidValue for a bad target.
         """
-        asked = Travel(flow_id, target or Target(), reapply)
-        self.engine.submit(asked)
-        travelled: Travelled = asked.receipt.result()
+        travelled: Travelled = self._have(wishes.time_travel(flow_id, target, reapply=reapply))
         return travelled
 
     def migrate(
@@ -236,35 +220,17 @@ class Client:
         """False: it was not paused. Raises NotFound."""
         return resume(self.engine, flow, step)
 
-    def _request(self, request: Request) -> None:
-        self.engine.submit(request)
-        request.receipt.result()
-
-    def _start(self, flow: Flow | str | Path, flow_id: str, input: Json) -> Start:
-        flow = self.find_flow(flow)
-        start = Start(flow, flow_id, random_id(), input, has_input=input is not None)
-        start.children = self._children[flow.hash]
-        return start
+    def _have(self, wish: Wish) -> Any:
+        """What its commit answers."""
+        self.engine.submit(wish)
+        return wish.receipt.result()
 
     def find_flow(self, flow: Flow | str | Path) -> Flow:
         """The flow of a file, of a catalogue or, the latest one, of the store.
 
         Raises DefinitionInvalid, NotFound.
         """
-        definitions = self.engine.definitions
-        if isinstance(flow, Path) or (isinstance(flow, str) and flow.endswith(SUFFIX)):
-            flow = load(flow)
-        elif isinstance(flow, str):
-            with self.engine.store.reading() as reading:
-                flow = definitions.of_type(flow, reading)
-        if flow.hash not in self._children:
-            if problems := check_executable(flow):
-                texts = "; ".join(problem.concise() for problem in problems)
-                raise DefinitionInvalid(f"{flow.name} cannot be executed yet: {texts}", tuple(problems))
-            places = beside(flow)
-            find = lambda name: definitions.find(name) or places.find(name)  # noqa: E731
-            self._children[flow.hash] = find_children(flow, find)
-        return flow
+        return self._startable.find(flow)
 
     # --- Looking ---
 
@@ -331,7 +297,7 @@ class Client:
         if number < 1:
             raise UsageError(f"executions of a step are numbered from 1, not {number}")
         what = f"{step}-{number} has ended"
-        await_run(self.engine, flow_id, step_has_ended(step, number), _span(timeout), what)
+        await_run(self.engine, flow_id, step_has_ended(step, number), span(timeout), what)
 
     def wait_for_attribute(
         self,
@@ -351,7 +317,7 @@ class Client:
         look = attribute_compares(name, key, read_comparison(comparison), value)
         entry = name if key is None else f"{name}[{key}]"
         what = f"{entry} {comparison} {json.dumps(value)}"
-        (found,) = await_run(self.engine, flow_id, look, _span(timeout), what)
+        (found,) = await_run(self.engine, flow_id, look, span(timeout), what)
         return found
 
     def wait(self, flow_id: str, timeout: Span | None = None) -> dict[str, Json]:
@@ -360,7 +326,7 @@ class Client:
         Its synced attributes are then in the attribute store, if that can be reached.
         """
         demand_outside()
-        limit = _span(timeout)
+        limit = span(timeout)
         ends_at = time.monotonic() + limit.total_seconds() if limit is not None else None
         self.engine.listen()
         with self.engine.waiting.waiter(flow_id, _is_closed) as waiter:
@@ -385,9 +351,11 @@ class Client:
     @property
     def aio(self) -> AsyncClient:
         """The same methods, to be awaited."""
-        from orchestrator.engine.aio import AsyncClient  # brings asyncio
+        if self._aio is None:
+            from orchestrator.engine.aio import AsyncClient  # brings asyncio
 
-        return AsyncClient(self)
+            self._aio = AsyncClient(self, self._startable)
+        return self._aio
 
     # --- Together with the application ---
 
@@ -426,23 +394,3 @@ def _demand(reading: Reading, flow_id: str) -> Head:
     if head is None:
         raise NotFound(f"there is no run {flow_id}", flow_id=flow_id)
     return head
-
-
-def _policy(policy: ReusePolicy | str) -> ReusePolicy:
-    try:
-        return ReusePolicy(policy)
-    except ValueError:
-        known = ", ".join(ReusePolicy)
-        raise UsageError(f"{policy!r} is no reuse policy; there are: {known}") from None
-
-
-def _timeout_policy(policy: TimeoutPolicy | str | None) -> str | None:
-    try:
-        return None if policy is None else TimeoutPolicy(policy).value
-    except ValueError:
-        known = ", ".join(TimeoutPolicy)
-        raise UsageError(f"{policy!r} is no timeout policy; there are: {known}") from None
-
-
-def _span(span: Span | None) -> timedelta | None:
-    return span if span is None or isinstance(span, timedelta) else timedelta(seconds=span)

@@ -341,7 +341,7 @@ class Committer:
         if entry is None:
             raise NotFound(f"there is no run {request.flow_id}", flow_id=request.flow_id)
         batch.apply(entry, request.event(batch.now))
-        batch.receipts.append((request.receipt, entry.number))
+        batch.receipts.append((request.receipt, None))
 
     def _call(self, transaction: Transaction, batch: Batch, call: Call) -> None:
         if call.run is not None:

@@ -29,6 +29,8 @@ from orchestrator.store.opening import open_store
 from orchestrator.store.sealing import SealedStore
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from orchestrator.engine.tracing import Tracing
 
 log = logging.getLogger("orchestrator.engine")
@@ -81,6 +83,7 @@ class Engine:
         self.committer.is_ring_due = self._is_ring_due
         self.committer.synced_of = Synced(has_store=bool(self.attribute_store)).of
         self._end_listening: Callable[[], None] | None = None
+        self._leader: ThreadPoolExecutor | None = None
         self._lock = threading.Lock()
 
     def submit(self, wish: Wish, *, leads: bool = True) -> None:
@@ -88,11 +91,8 @@ class Engine:
 
         Raises UsageError inside of a commit.
         """
-        demand_outside()
-        if self.tracing is not None:
-            self.tracing.note_caller(wish)
         wish.receipt.is_awaited = leads
-        self.committer.submit(wish)
+        self.enter(wish)
         if leads:
             self.lead(wish.receipt)
         elif self.dispatcher is not None:
@@ -100,8 +100,30 @@ class Engine:
         else:
             self.lead()
 
+    def enter(self, wish: Wish) -> None:
+        """It is part of the next commit, whoever leads that. Raises UsageError inside of a commit."""
+        demand_outside()
+        if self.tracing is not None:
+            self.tracing.note_caller(wish)
+        self.committer.submit(wish)
+
     def lead(self, receipt: Receipt | None = None) -> None:
         self.committer.lead(receipt)
+
+    def lead_elsewhere(self) -> None:
+        """In a thread of its own: for callers that must not wait, as event loops."""
+        if self._leader is None:
+            from concurrent.futures import ThreadPoolExecutor  # brings logging and queues
+
+            with self._lock:
+                self._leader = self._leader or ThreadPoolExecutor(1, "commits")
+        self._leader.submit(self._lead_on)
+
+    def _lead_on(self) -> None:
+        try:
+            self.lead()
+        except Exception:
+            log.exception("a commit could not be concluded")
 
     def listen(self) -> None:
         """Hear other processes from now on."""
@@ -131,6 +153,9 @@ class Engine:
             if self._end_listening is not None:
                 self._end_listening()
                 self._end_listening = None
+            if self._leader is not None:
+                self._leader.shutdown()
+                self._leader = None
         self.store.close()
 
     def _give_away(self) -> None:

@@ -95,7 +95,7 @@ class Started:
 
 @dataclass(slots=True)
 class Request:
-    """A client wants something of the latest run of a flow id."""
+    """A client wants something of the latest run of a flow id; its receipt is None."""
 
     is_inside: ClassVar[bool] = False
     flow_id: str

@@ -1,12 +1,17 @@
-"""W4: many runs parked in a wait, by eight clients: made, kept, and gone on with."""
+"""W4: many runs parked in a wait, by eight clients: made, kept, and gone on with.
+
+The clients are threads (W4) or coroutines of one loop (W4a), beside one worker; each call returns when it is
+durable.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import psycopg
@@ -25,22 +30,31 @@ _IDLE_SECONDS, _SETTLE_SECONDS = 4.0, 1.0
 
 
 def parked(path: str, run_count: int) -> Line:
-    """The clients are threads beside one worker; each call returns when it is durable."""
+    return _parked(path, run_count, Threads)
+
+
+def parked_by_coroutines(path: str, run_count: int) -> Line:
+    return _parked(path, run_count, Coroutines)
+
+
+def _parked(path: str, run_count: int, kind: type[Threads] | type[Coroutines]) -> Line:
     flow = flows.message()
     engine = Engine(path)
     client = Client(engine)
+    clients = kind(client, flow)
     closed = Closings(engine)
     with Worker(engine):
-        _start(client, flow, [f"warm{number}" for number in range(50)])
+        for number in range(50):
+            client.start(flow, f"warm{number}")
         before = _resident()
         names = [f"p{number}" for number in range(run_count)]
         cpu_before = time.process_time()
-        create_seconds = _share_out(names, lambda mine: _start(client, flow, mine))
+        create_seconds = clients.start(names)
         create_cpu = time.process_time() - cpu_before
         kilobytes = _resident() - before
         idle_cores = _idle(path)
         started, cpu_before = time.perf_counter(), time.process_time()
-        _share_out(names, lambda mine: _publish(client, mine))
+        clients.publish(names)
         send_seconds = time.perf_counter() - started
         while closed.count < run_count:
             closed.wait()
@@ -60,28 +74,61 @@ def parked(path: str, run_count: int) -> Line:
     }
 
 
-def _start(client: Client, flow: Flow, names: list[str]) -> None:
-    for name in names:
-        client.start(flow, name)
+class Threads:
+    """Seconds until all eight are through with their share."""
+
+    def __init__(self, client: Client, flow: Flow) -> None:
+        self._client = client
+        self._flow = flow
+
+    def start(self, names: list[str]) -> float:
+        return self._share_out(names, lambda name: self._client.start(self._flow, name))
+
+    def publish(self, names: list[str]) -> float:
+        return self._share_out(names, lambda name: self._client.publish(name, "go", int(name[1:])))
+
+    def _share_out(self, names: list[str], call: Callable[[str], object]) -> float:
+        def call_all(mine: list[str]) -> None:
+            for name in mine:
+                call(name)
+
+        threads = [threading.Thread(target=call_all, args=(mine,)) for mine in _shares(names)]
+        started = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return time.perf_counter() - started
 
 
-def _publish(client: Client, names: list[str]) -> None:
-    for name in names:
-        client.publish(name, "go", int(name[1:]))
+class Coroutines:
+    """The same."""
+
+    def __init__(self, client: Client, flow: Flow) -> None:
+        self._aio = client.aio
+        self._flow = flow
+
+    def start(self, names: list[str]) -> float:
+        return self._share_out(names, lambda name: self._aio.start(self._flow, name))
+
+    def publish(self, names: list[str]) -> float:
+        return self._share_out(names, lambda name: self._aio.publish(name, "go", int(name[1:])))
+
+    def _share_out(self, names: list[str], call: Callable[[str], Awaitable[object]]) -> float:
+        async def call_all(mine: list[str]) -> None:
+            for name in mine:
+                await call(name)
+
+        async def together() -> None:
+            await asyncio.gather(*map(call_all, _shares(names)))
+
+        started = time.perf_counter()
+        asyncio.run(together())
+        return time.perf_counter() - started
 
 
-def _share_out(names: list[str], action: Callable[[list[str]], None]) -> float:
-    """Seconds until all clients are through with their share."""
-    threads = [
-        threading.Thread(target=action, args=(names[number::_CLIENT_COUNT],))
-        for number in range(_CLIENT_COUNT)
-    ]
-    started = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return time.perf_counter() - started
+def _shares(names: list[str]) -> list[list[str]]:
+    return [names[number::_CLIENT_COUNT] for number in range(_CLIENT_COUNT)]
 
 
 def _resident() -> int:

@@ -29,7 +29,7 @@ from tests.benchmarks.counting import Closings, Counted
 from tests.benchmarks.long_flow import long_definition
 from tests.benchmarks.many_workers import four_workers, one_worker, two_workers
 from tests.benchmarks.measure import Line, in_milliseconds, percentile
-from tests.benchmarks.parked import parked
+from tests.benchmarks.parked import parked, parked_by_coroutines
 
 
 def sequential_alone(path: str, flow_count: int) -> Line:
@@ -268,6 +268,7 @@ WORKLOADS: dict[str, tuple[Workload, int, str]] = {
     "W3": (message_in_process, 200, "p50_ms"),
     "W3p": (message_between_processes, 200, "p50_ms"),
     "W4": (parked, 10_000, "creates_s"),
+    "W4a": (parked_by_coroutines, 10_000, "creates_s"),
     "W5": (short_process, 1, "seconds"),
     "W6": (long_run, 1000, "slowdown"),
     "W7x1-pg": (one_worker, 300, "steps_s"),
@@ -278,7 +279,7 @@ WORKLOADS: dict[str, tuple[Workload, int, str]] = {
     "W8-lint": (lint, 2000, "seconds"),
     "W8-verify": (verify, 200, "seconds"),
 }
-ON_POSTGRES = ("W1c1", "W1c100", "W2", "W2x", "W3", "W3p", "W4", "W5", "W6")
+ON_POSTGRES = ("W1c1", "W1c100", "W2", "W2x", "W3", "W3p", "W4", "W4a", "W5", "W6")
 """Measured there too, as `W1c1-pg` and so on."""
 FLOORS: dict[str, tuple[Workload, int, str]] = {
     "W1c1": (floor.one_at_a_time, 200, "steps_s"),

@@ -9,6 +9,7 @@ from types import FrameType
 
 import pytest
 
+from orchestrator.engine import wishes
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.store.sqlite_writing import SqliteTransaction
@@ -105,5 +106,5 @@ def test_a_step_is_stored_in_few_bytes(bench: Bench, tmp_path: Path) -> None:
 def start_together(bench: Bench) -> None:
     flow = flows.sequence(STEP_COUNT)
     for number in range(FLOW_COUNT):
-        bench.engine.committer.submit(bench.client._start(flow, f"f{number}", None))
+        bench.engine.committer.submit(wishes.start(flow, (), f"f{number}"))
     bench.engine.committer.lead()

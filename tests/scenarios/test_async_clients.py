@@ -1,0 +1,212 @@
+"""Clients in event loops: what they want is committed together, by a thread that is not theirs."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from orchestrator.core.travel import Target
+from orchestrator.engine import wishes
+from orchestrator.engine.batch import Batch
+from orchestrator.engine.client import Client
+from orchestrator.errors import AlreadyStarted, InvalidValue, NotFound, StoreError, UsageError
+from tests.support import engine_handlers
+from tests.support.engine_kit import PATIENCE, Gate, Kit, flow_of
+
+PARKED = flow_of(
+    """
+flow: Parked
+input: integer
+attributes: {note: {type: string, initial: none}}
+channels: {go: {type: integer, external: true}}
+start: Wait
+steps:
+  Wait:
+    wait_for: {any_of: [{channel: go, id: go}, {timer: 1h}]}
+    graceful_complete: "${wait.go.satisfied ? wait.go.message : -1}"
+output: integer
+"""
+)
+GATED = flow_of(
+    """
+flow: Gated
+handlers: tests.support.engine_handlers
+output: integer
+start: Work
+steps: {Work: {execute: gated, graceful_complete: "${result}"}}
+"""
+)
+
+
+@pytest.fixture
+def batches(kit: Kit) -> list[int]:
+    """How many wishes each commit has answered."""
+    answered: list[int] = []
+
+    def note(batch: Batch) -> None:
+        answered.append(len(batch.receipts) + len(batch.refused))
+
+    kit.engine.on_batch = note
+    return answered
+
+
+def names(count: int) -> list[str]:
+    return [f"p-{number}" for number in range(count)]
+
+
+def outputs(kit: Kit, count: int) -> list[Any]:
+    return [kit.client.describe(name)["outputs"][0]["output"] for name in names(count)]
+
+
+def test_what_a_loop_wants_in_one_turn_is_one_commit_and_needs_no_threads(
+    kit: Kit, batches: list[int]
+) -> None:
+    aio = kit.client.aio
+    threads: list[str] = []
+
+    async def all_of_them() -> None:
+        await aio.start(PARKED, "p-0", 0)
+        await asyncio.gather(*(aio.start(PARKED, name, 0) for name in names(30)[1:]))
+        publishing = asyncio.gather(*(aio.publish(name, "go", 7) for name in names(30)))
+        await asyncio.sleep(0)
+        threads.extend(thread.name for thread in threading.enumerate())
+        await publishing
+
+    asyncio.run(all_of_them())
+    assert sum(batches) == 60
+    assert len(batches) < 10  # 3, unless the thread that has answered sees a part of what follows at once
+    assert "client-call" not in threads
+    assert outputs(kit, 30) == [7] * 30
+
+
+def test_all_that_is_wanted_of_a_run_can_be_awaited(kit: Kit) -> None:
+    """The names and words are the client's: what one of them does not take, the other does not either."""
+    aio = kit.client.aio
+
+    async def everything() -> None:
+        started = await aio.start(PARKED, "p-0", input=1, request_id="first", attributes={"note": "a"})
+        again = await aio.start(PARKED, "p-0", input=1, request_id="first", return_existing=True)
+        assert (started.is_new, again.is_new, again.run_id) == (True, False, started.run_id)
+        await aio.set_attributes("p-0", {"note": "b"})
+        assert await aio.attributes("p-0") == {"note": "b"}
+        await aio.update_config("p-0", {})
+        await aio.skip_timer("p-0", "Wait-1")
+        assert (await aio.wait("p-0", timeout=PATIENCE))["outputs"][0]["output"] == -1
+        travelled = await aio.time_travel("p-0", Target(), reapply=False)
+        assert travelled.run_attempt == 2
+        await aio.stop("p-0", "fail", reason="enough")
+        assert (await aio.describe("p-0"))["status"] == "FAILED"
+
+    asyncio.run(everything())
+    assert set(wishes.OF_RUNS) | {"start"} <= set(dir(Client))
+
+
+def test_a_flow_is_found_by_its_type_without_stopping_the_loop(kit: Kit) -> None:
+    kit.client.start(PARKED, "p-0", 0)
+    started = asyncio.run(kit.client.aio.start("Parked", "p-1", 0))
+    assert started.is_new
+    with pytest.raises(NotFound):
+        asyncio.run(kit.client.aio.start("Nowhere", "p-2", 0))
+
+
+def test_each_is_refused_for_itself(kit: Kit) -> None:
+    aio = kit.client.aio
+
+    async def all_of_them() -> list[Any]:
+        await aio.start(PARKED, "p-0", 0)
+        calls: list[Any] = [
+            aio.publish("nobody", "go", 1),
+            aio.publish("p-0", "go", "text"),
+            aio.stop("p-0", "gently"),
+            aio.start(PARKED, "p-0", 0),
+            aio.publish("p-0", "go", 5),
+        ]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    *refused, published = asyncio.run(all_of_them())
+    assert [type(each) for each in refused] == [NotFound, InvalidValue, UsageError, AlreadyStarted]
+    assert published is None
+    assert outputs(kit, 1) == [5]
+
+
+def test_a_call_that_was_given_up_is_committed_and_answers_nobody(kit: Kit) -> None:
+    aio = kit.client.aio
+
+    async def give_up() -> None:
+        await aio.start(PARKED, "p-0", 0)
+        publishing = asyncio.ensure_future(aio.publish("p-0", "go", 3))
+        await asyncio.sleep(0)
+        publishing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await publishing
+        await aio.wait("p-0", timeout=PATIENCE)
+
+    asyncio.run(give_up())
+    assert outputs(kit, 1) == [3]
+
+
+def test_loops_in_several_threads_share_a_client(kit: Kit) -> None:
+    aio = kit.client.aio
+
+    async def some(mine: list[str]) -> None:
+        await asyncio.gather(*(aio.start(PARKED, name, 0) for name in mine))
+        await asyncio.gather(*(aio.publish(name, "go", 1) for name in mine))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: asyncio.run(some(names(40)[number::4])), range(4)))
+    assert outputs(kit, 40) == [1] * 40
+
+
+def test_a_worker_whose_threads_are_all_taken_keeps_no_call_back(kit: Kit) -> None:
+    engine_handlers.gates["Work"] = gate = Gate()
+
+    async def start_beside(aio: Any) -> None:
+        await aio.start(PARKED, "p-0", 0)
+        await aio.publish("p-0", "go", 2)
+
+    kit.client.start(GATED, "gated")
+    with kit.working(concurrency=1) as worker:
+        gate.await_arrival()
+        asyncio.run(asyncio.wait_for(start_beside(kit.client.aio), PATIENCE))
+        assert outputs(kit, 1) == [2]
+        gate.open()
+        worker.run_until_closed("gated")
+
+
+def test_a_loop_that_ends_before_its_answer_disturbs_nobody(kit: Kit) -> None:
+    """Its wish stands; the next loop is answered."""
+    kit.client.start(PARKED, "p-0", 0)
+    kit.client.start(PARKED, "p-1", 0)
+
+    async def leave() -> None:
+        asyncio.ensure_future(kit.client.aio.publish("p-0", "go", 1)).add_done_callback(lambda _: None)
+        await asyncio.sleep(0)
+
+    asyncio.run(leave())
+    asyncio.run(kit.client.aio.publish("p-1", "go", 2))
+    assert outputs(kit, 2)[1] == 2
+
+
+def test_a_database_that_is_gone_is_told_to_all(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
+    aio = kit.client.aio
+
+    def fail(*_: object) -> Any:
+        raise StoreError("the disk is full")
+
+    async def all_of_them() -> list[Any]:
+        monkeypatch.setattr(kit.engine.store, "writing", fail)
+        publishing = (aio.publish(name, "go", 1) for name in names(3))
+        return await asyncio.gather(*publishing, return_exceptions=True)
+
+    assert [str(each) for each in asyncio.run(all_of_them())] == ["the disk is full"] * 3
+
+
+def test_a_closed_engine_has_no_thread_left(place: Any) -> None:
+    with Client(str(place / "closed.db") if not isinstance(place, str) else place) as client:
+        asyncio.run(client.aio.start(PARKED, "p-0", 0))
+        (leader,) = (thread for thread in threading.enumerate() if thread.name.startswith("commits"))
+    assert not leader.is_alive()
