@@ -5,22 +5,29 @@ Commits of this process wake at once; what other processes commit is looked for 
 
 from __future__ import annotations
 
+import json
 import operator
 import time
 from collections.abc import Callable
-from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-from orchestrator.core.state import Run
+from orchestrator.core.state import Run, Status
 from orchestrator.definition.model import Flow, Json
 from orchestrator.engine.cache import Entry
+from orchestrator.engine.describe import describe_run
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.inside import demand_outside
+from orchestrator.engine.latest import demand_latest, describe_latest
+from orchestrator.engine.projection import await_projection
+from orchestrator.engine.waiting import Bell, Patience
+from orchestrator.engine.wishes import Span, span
 from orchestrator.errors import InvalidValue, NotActive, NotFound, UsageError, WaitTimeout
 
 _LOOK_EVERY = 0.05
 """Seconds."""
+_NEWS_WITHIN = 0.05
+"""Seconds after which the database is asked what became of a run that this process knows to be running."""
 T = TypeVar("T")
 Look = Callable[[Flow, Run], T | None]
 """What the run shows, or None: not yet. Raises NotFound where it can never be."""
@@ -45,18 +52,74 @@ _ORDERS = {
 }
 
 
-def await_run(engine: Engine, flow_id: str, look: Look[T], timeout: timedelta | None, what: str) -> T:
+def wait(engine: Engine, bell: Bell, flow_id: str, timeout: Span | None = None) -> Patience[dict[str, Json]]:
+    demand_outside()
+    ends_at = _end_of(timeout)
+    engine.listen()
+    with engine.waiting.waiter(flow_id, _is_closed, bell) as waiter:
+        if engine.committer.runs.cache.is_running(flow_id):
+            left = _seconds_until(ends_at)
+            yield _NEWS_WITHIN if left is None else min(left, _NEWS_WITHIN)
+        while waiter.entry is None:
+            with engine.store.reading() as reading:
+                head = demand_latest(reading, flow_id)
+            if head.status != Status.RUNNING:
+                yield from await_projection(engine, head.run, head.status)
+                return describe_latest(engine, flow_id)
+            left = _seconds_until(ends_at)
+            if left is not None and left <= 0:
+                raise WaitTimeout(f"{flow_id} is still running", flow_id=flow_id)
+            yield left
+        flow, run = waiter.entry.flow, waiter.entry.run
+        yield from await_projection(engine, waiter.entry.number, run.status)
+        return describe_run(flow, run, {}, engine.clock.now())
+
+
+def wait_for_step(
+    engine: Engine, bell: Bell, flow_id: str, step: str, number: int = 1, *, timeout: Span | None = None
+) -> Patience[None]:
+    if number < 1:
+        raise UsageError(f"executions of a step are numbered from 1, not {number}")
+    what = f"{step}-{number} has ended"
+    yield from _await_sight(engine, bell, flow_id, step_has_ended(step, number), timeout, what)
+
+
+def wait_for_attribute(
+    engine: Engine,
+    bell: Bell,
+    flow_id: str,
+    name: str,
+    value: Json = None,
+    *,
+    comparison: str = "==",
+    key: str | None = None,
+    timeout: Span | None = None,
+) -> Patience[Json]:
+    look = attribute_compares(name, key, read_comparison(comparison), value)
+    entry = name if key is None else f"{name}[{key}]"
+    what = f"{entry} {comparison} {json.dumps(value)}"
+    (found,) = yield from _await_sight(engine, bell, flow_id, look, timeout, what)
+    return found
+
+
+OF_RUNS: dict[str, Callable[..., Patience[Any]]] = {
+    each.__name__: each for each in (wait, wait_for_step, wait_for_attribute)
+}
+"""By the names of the client's methods, and with what these take."""
+
+
+def _await_sight(
+    engine: Engine, bell: Bell, flow_id: str, look: Look[T], timeout: Span | None, what: str
+) -> Patience[T]:
     """What `look` finds in the latest run. Raises NotFound, NotActive (closed without it), WaitTimeout."""
     demand_outside()
-    ends_at = time.monotonic() + timeout.total_seconds() if timeout is not None else None
+    ends_at = _end_of(timeout)
     notice = _Notice(look)
     seen: tuple[int, int] | None = None
-    with engine.waiting.waiter(flow_id, notice) as waiter:
+    with engine.waiting.waiter(flow_id, notice, bell):
         while not notice.found:
             with engine.store.reading() as reading:
-                head = reading.find_latest(flow_id)
-                if head is None:
-                    raise NotFound(f"there is no run {flow_id}", flow_id=flow_id)
+                head = demand_latest(reading, flow_id)
                 if (head.run, head.version) != seen:
                     seen = (head.run, head.version)
                     run = reading.load(head).run
@@ -66,12 +129,24 @@ def await_run(engine: Engine, flow_id: str, look: Look[T], timeout: timedelta | 
                     if run.closed_at is not None:
                         message = f"run {flow_id} is closed ({run.status}) without: {what}"
                         raise NotActive(message, flow_id=flow_id, status=str(run.status))
-            left = ends_at - time.monotonic() if ends_at is not None else _LOOK_EVERY
-            if left <= 0:
+            left = _seconds_until(ends_at)
+            if left is not None and left <= 0:
                 raise WaitTimeout(f"{flow_id}: still not: {what}", flow_id=flow_id)
-            waiter.wake.wait(min(left, _LOOK_EVERY))
-            waiter.wake.clear()
+            yield _LOOK_EVERY if left is None else min(left, _LOOK_EVERY)
     return notice.found[0]
+
+
+def _is_closed(entry: Entry) -> bool:
+    return entry.run.status is not Status.RUNNING and entry.is_latest
+
+
+def _end_of(timeout: Span | None) -> float | None:
+    limit = span(timeout)
+    return None if limit is None else time.monotonic() + limit.total_seconds()
+
+
+def _seconds_until(at: float | None) -> float | None:
+    return None if at is None else at - time.monotonic()
 
 
 class _Notice(Generic[T]):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -11,34 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.binding.context import Services
 from orchestrator.core.reuse import ReusePolicy
-from orchestrator.core.state import Run, Status
 from orchestrator.core.travel import Target
 from orchestrator.definition.catalogue import Catalogue
 from orchestrator.definition.model import Flow, Json, TimeoutPolicy
-from orchestrator.engine import wishes
-from orchestrator.engine.awaiting import (
-    attribute_compares,
-    await_run,
-    read_attribute,
-    read_comparison,
-    step_has_ended,
-)
-from orchestrator.engine.cache import Entry
+from orchestrator.engine import awaiting, wishes
+from orchestrator.engine.awaiting import read_attribute
 from orchestrator.engine.calling import call_rpc
 from orchestrator.engine.describe import describe_commit, describe_run
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.ids import random_id
-from orchestrator.engine.inside import demand_outside
+from orchestrator.engine.latest import demand_latest, describe_latest
 from orchestrator.engine.listing import list_runs
 from orchestrator.engine.pausing import pause, resume
-from orchestrator.engine.projection import await_projection
 from orchestrator.engine.startable import Startable
 from orchestrator.engine.submission import Call, Receipt, Started, Wish
 from orchestrator.engine.travelling import Travelled
-from orchestrator.engine.wishes import Span, span
-from orchestrator.errors import NotFound, UsageError, WaitTimeout
-from orchestrator.store.contract import Head, Reading, Store
+from orchestrator.engine.waiting import sit_out
+from orchestrator.engine.wishes import Span
+from orchestrator.store.contract import Store
 
 if TYPE_CHECKING:
     from orchestrator.engine.aio import AsyncClient
@@ -46,9 +35,6 @@ if TYPE_CHECKING:
     from orchestrator.engine.tracing import Tracing
     from orchestrator.store.bodies import Bodies
     from orchestrator.store.sqlite_guest import Connection
-
-_NEWS_WITHIN = 0.05
-"""Seconds after which the database is asked what became of a run that this process knows to be running."""
 
 
 class Client:
@@ -236,13 +222,7 @@ class Client:
 
     def describe(self, flow_id: str, *, messages: bool = False) -> dict[str, Json]:
         """The latest run of a flow id as it stands. Raises NotFound."""
-        with self.engine.store.reading() as reading:
-            head = _demand(reading, flow_id)
-            stored = reading.load(head)
-            flow = self.engine.definitions.of(head.definition, reading)
-            pauses = reading.find_pauses()
-        now = self.engine.clock.now()
-        return describe_run(flow, stored.run, stored.leases, now, with_messages=messages, pauses=pauses)
+        return describe_latest(self.engine, flow_id, with_messages=messages)
 
     def explain(self, flow_id: str) -> dict[str, Json]:
         """Why the latest run of a flow id is where it is, as `explain -o json` shows it. Raises NotFound."""
@@ -250,14 +230,14 @@ class Client:
         from orchestrator.engine.explain.stored import explain_stored
 
         with self.engine.store.reading() as reading:
-            head = _demand(reading, flow_id)
+            head = demand_latest(reading, flow_id)
             now = self.engine.clock.now()
             return as_json(explain_stored(reading, self.engine.definitions, head, now))
 
     def progress(self, flow_id: str) -> tuple[dict[str, Json], int]:
         """The run, and how many step executions have ended."""
         with self.engine.store.reading() as reading:
-            head = _demand(reading, flow_id)
+            head = demand_latest(reading, flow_id)
             stored = reading.load(head)
             flow = self.engine.definitions.of(head.definition, reading)
             pauses = reading.find_pauses()
@@ -268,7 +248,7 @@ class Client:
     def history(self, flow_id: str) -> list[dict[str, Json]]:
         """The commits of the latest run, oldest first. Raises NotFound."""
         with self.engine.store.reading() as reading:
-            return [describe_commit(row) for row in reading.history(_demand(reading, flow_id).run)]
+            return [describe_commit(row) for row in reading.history(demand_latest(reading, flow_id).run)]
 
     def search(self, where: str | None = None, *, limit: int | None = None) -> list[dict[str, Json]]:
         """The latest runs of all flow ids, newest first; `limit`: no more than so many of them.
@@ -285,7 +265,7 @@ class Client:
     def attribute(self, flow_id: str, name: str, *, key: str | None = None) -> Json:
         """One of them, or an entry of a map; null where it is not set. Raises NotFound, InvalidValue."""
         with self.engine.store.reading() as reading:
-            head = _demand(reading, flow_id)
+            head = demand_latest(reading, flow_id)
             flow = self.engine.definitions.of(head.definition, reading)
             return read_attribute(flow, reading.load(head).run, name, key)
 
@@ -294,10 +274,9 @@ class Client:
 
         Raises NotFound, NotActive when the run is closed and it never began, WaitTimeout.
         """
-        if number < 1:
-            raise UsageError(f"executions of a step are numbered from 1, not {number}")
-        what = f"{step}-{number} has ended"
-        await_run(self.engine, flow_id, step_has_ended(step, number), span(timeout), what)
+        sit_out(
+            lambda bell: awaiting.wait_for_step(self.engine, bell, flow_id, step, number, timeout=timeout)
+        )
 
     def wait_for_attribute(
         self,
@@ -314,39 +293,18 @@ class Client:
         `comparison`: ==, !=, <, <=, >, >=; an attribute that is not set equals null and nothing else.
         Raises NotFound, NotActive when the run is closed and it does not hold, WaitTimeout.
         """
-        look = attribute_compares(name, key, read_comparison(comparison), value)
-        entry = name if key is None else f"{name}[{key}]"
-        what = f"{entry} {comparison} {json.dumps(value)}"
-        (found,) = await_run(self.engine, flow_id, look, span(timeout), what)
-        return found
+        return sit_out(
+            lambda bell: awaiting.wait_for_attribute(
+                self.engine, bell, flow_id, name, value, comparison=comparison, key=key, timeout=timeout
+            )
+        )
 
     def wait(self, flow_id: str, timeout: Span | None = None) -> dict[str, Json]:
         """Until the latest run is closed; gives it as `describe` does. Raises NotFound, WaitTimeout.
 
         Its synced attributes are then in the attribute store, if that can be reached.
         """
-        demand_outside()
-        limit = span(timeout)
-        ends_at = time.monotonic() + limit.total_seconds() if limit is not None else None
-        self.engine.listen()
-        with self.engine.waiting.waiter(flow_id, _is_closed) as waiter:
-            if self.engine.committer.runs.cache.is_running(flow_id):
-                waiter.wake.wait(_NEWS_WITHIN if limit is None else min(_NEWS_WITHIN, limit.total_seconds()))
-            while waiter.entry is None:
-                with self.engine.store.reading() as reading:
-                    head = _demand(reading, flow_id)
-                if head.status != Status.RUNNING:
-                    await_projection(self.engine, head.run, head.status)
-                    return self.describe(flow_id)
-                left = ends_at - time.monotonic() if ends_at is not None else None
-                if not waiter.wake.wait(left):
-                    raise WaitTimeout(f"{flow_id} is still running", flow_id=flow_id)
-                waiter.wake.clear()
-            await_projection(self.engine, waiter.entry.number, waiter.entry.run.status)
-            return self._describe_closed(waiter.entry.flow, waiter.entry.run)
-
-    def _describe_closed(self, flow: Flow, run: Run) -> dict[str, Json]:
-        return describe_run(flow, run, {}, self.engine.clock.now())
+        return sit_out(lambda bell: awaiting.wait(self.engine, bell, flow_id, timeout))
 
     @property
     def aio(self) -> AsyncClient:
@@ -373,6 +331,8 @@ class Client:
     # --- Life ---
 
     def close(self) -> None:
+        if self._aio is not None:
+            self._aio.close()
         if self._owns_engine:
             self.engine.close()
 
@@ -383,14 +343,3 @@ class Client:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _is_closed(entry: Entry) -> bool:
-    return entry.run.status is not Status.RUNNING and entry.is_latest
-
-
-def _demand(reading: Reading, flow_id: str) -> Head:
-    head = reading.find_latest(flow_id)
-    if head is None:
-        raise NotFound(f"there is no run {flow_id}", flow_id=flow_id)
-    return head

@@ -31,6 +31,7 @@ from orchestrator.store.contract import Projection, Store, Transaction
 
 if TYPE_CHECKING:
     from orchestrator.engine.engine import Engine
+    from orchestrator.engine.waiting import Patience
 
 log = logging.getLogger("orchestrator.engine")
 
@@ -226,7 +227,7 @@ class Projector:
         return self._kinds[definition]
 
 
-def await_projection(engine: Engine, run: int, status: str) -> None:
+def await_projection(engine: Engine, run: int, status: str) -> Patience[None]:
     """Who waits for a run's end learns of it when its synced attributes are carried over.
 
     An end itself is one commit and waits for no other database. Not after TERMINATE, and not for long.
@@ -238,5 +239,5 @@ def await_projection(engine: Engine, run: int, status: str) -> None:
         with engine.store.reading() as reading:
             if not reading.is_projecting(run):
                 return
-        time.sleep(_LOOK_EVERY)
+        yield _LOOK_EVERY
     log.warning("synced attributes of a closed run are still on their way")

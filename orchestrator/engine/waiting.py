@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from typing import Protocol, TypeVar
 
 from orchestrator.engine.cache import Entry
 
@@ -12,15 +13,21 @@ Notice = Callable[[Entry], bool]
 """Looks at a run that has just changed (with the commit lock held): is it what is waited for?"""
 
 
+class Bell(Protocol):
+    """Wakes one who waits, from any thread."""
+
+    def set(self) -> None: ...
+
+
 class Waiter:
     """Woken by commits of this process that its notice approves of, and by other processes' rings."""
 
     __slots__ = ("entry", "flow_id", "notice", "wake")
 
-    def __init__(self, flow_id: str, notice: Notice) -> None:
+    def __init__(self, flow_id: str, notice: Notice, wake: Bell) -> None:
         self.flow_id = flow_id
         self.notice = notice
-        self.wake = threading.Event()
+        self.wake = wake
         self.entry: Entry | None = None
         """The run that was approved of."""
 
@@ -31,8 +38,8 @@ class Waiting:
         self._lock = threading.Lock()
 
     @contextmanager
-    def waiter(self, flow_id: str, notice: Notice) -> Iterator[Waiter]:
-        waiter = Waiter(flow_id, notice)
+    def waiter(self, flow_id: str, notice: Notice, wake: Bell) -> Iterator[Waiter]:
+        waiter = Waiter(flow_id, notice, wake)
         with self._lock:
             self._waiters.setdefault(flow_id, []).append(waiter)
         try:
@@ -53,9 +60,34 @@ class Waiting:
                 waiter.entry = entry
                 waiter.wake.set()
 
+    def is_awaited(self, flow_id: str) -> bool:
+        return flow_id in self._waiters
+
     def wake_all(self) -> None:
         """Another process has rung: look at the database."""
         with self._lock:
             waiters = [waiter for each in self._waiters.values() for waiter in each]
         for waiter in waiters:
             waiter.wake.set()
+
+
+T = TypeVar("T")
+Patience = Generator[float | None, None, T]
+"""Looks for what is waited for, and gives it in the end. In between it says in how many seconds it looks
+again (None: not before the bell rings that it was given).
+"""
+
+
+def sit_out(begin: Callable[[Bell], Patience[T]]) -> T:
+    """In the calling thread."""
+    bell = threading.Event()
+    patience = begin(bell)
+    try:
+        while True:
+            bell.wait(next(patience))
+            bell.clear()
+    except StopIteration as end:
+        found: T = end.value
+        return found
+    finally:
+        patience.close()

@@ -232,13 +232,14 @@ class Worker:
         standstill = Standstill(
             engine=self.engine, flow_id=flow_id, until_blocked=until_blocked, on_hold=on_hold
         )
-        with self.engine.waiting.waiter(flow_id, standstill.is_worth_a_look) as waiter:
+        news = threading.Event()
+        with self.engine.waiting.waiter(flow_id, standstill.is_worth_a_look, news):
             self.start()
             while not self._stop_asked.is_set():
-                waiter.wake.clear()
+                news.clear()
                 if standstill.look():
                     break
-                waiter.wake.wait(1.0)
+                news.wait(1.0)
         return self._client.describe(flow_id)
 
     # --- Work ---

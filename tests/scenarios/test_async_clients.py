@@ -13,7 +13,15 @@ from orchestrator.core.travel import Target
 from orchestrator.engine import wishes
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.client import Client
-from orchestrator.errors import AlreadyStarted, InvalidValue, NotFound, StoreError, UsageError
+from orchestrator.errors import (
+    AlreadyStarted,
+    InvalidValue,
+    NotActive,
+    NotFound,
+    StoreError,
+    UsageError,
+    WaitTimeout,
+)
 from tests.support import engine_handlers
 from tests.support.engine_kit import PATIENCE, Gate, Kit, flow_of
 
@@ -210,3 +218,59 @@ def test_a_closed_engine_has_no_thread_left(place: Any) -> None:
         asyncio.run(client.aio.start(PARKED, "p-0", 0))
         (leader,) = (thread for thread in threading.enumerate() if thread.name.startswith("commits"))
     assert not leader.is_alive()
+
+
+def test_many_wait_for_a_run_with_a_few_threads(kit: Kit) -> None:
+    aio = kit.client.aio
+    before = set(threading.enumerate())
+    threads: list[threading.Thread] = []
+
+    async def wait_for_all() -> list[Any]:
+        await asyncio.gather(*(aio.start(PARKED, name, 0) for name in names(100)))
+        waiting = [asyncio.create_task(aio.wait(name, timeout=PATIENCE)) for name in names(100)]
+        waiting.append(asyncio.create_task(aio.wait_for_step("p-0", "Wait", timeout=PATIENCE)))
+        waiting.append(asyncio.create_task(aio.wait_for_attribute("p-0", "note", "none")))
+        assert await waiting.pop() == "none"
+        threads.extend(set(threading.enumerate()) - before)
+        await asyncio.gather(*(aio.publish(name, "go", 4) for name in names(100)))
+        return await asyncio.gather(*waiting)
+
+    *runs, stepped = asyncio.run(wait_for_all())
+    assert [run["outputs"][0]["output"] for run in runs] == [4] * 100
+    assert stepped is None
+    assert len([each for each in threads if each.name.startswith("client-")]) <= 4
+
+
+def test_who_waits_in_vain_is_told(kit: Kit) -> None:
+    aio = kit.client.aio
+
+    async def wait_in_vain() -> list[Any]:
+        await aio.start(PARKED, "p-0", 0)
+        await aio.start(PARKED, "p-1", 0)
+        await aio.stop("p-1")
+        calls: list[Any] = [
+            aio.wait("p-0", timeout=0.01),
+            aio.wait("nobody"),
+            aio.wait_for_step("p-0", "Wait", timeout=0.01),
+            aio.wait_for_step("p-0", "Wait", 0),
+            aio.wait_for_attribute("p-1", "note", "other"),
+        ]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    refused = [type(each) for each in asyncio.run(wait_in_vain())]
+    assert refused == [WaitTimeout, NotFound, WaitTimeout, UsageError, NotActive]
+
+
+def test_who_no_longer_waits_is_not_looked_for(kit: Kit) -> None:
+    aio = kit.client.aio
+
+    async def give_up() -> None:
+        await aio.start(PARKED, "p-0", 0)
+        waiting = asyncio.ensure_future(aio.wait("p-0"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+
+    asyncio.run(give_up())
+    kit.client.close()  # after the last look
+    assert not kit.engine.waiting.is_awaited("p-0")

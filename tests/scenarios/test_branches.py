@@ -162,10 +162,11 @@ def test_a_winner_cancels_what_waits_what_backs_off_and_what_runs(kit: Kit) -> N
     with kit.working(concurrency=4):
         gate.await_arrival()
         moved = kit.client.engine.waiting
-        with moved.waiter("run-1", lambda entry: "Winner-1" not in entry.run.executions) as waiter:
+        has_won = threading.Event()
+        with moved.waiter("run-1", lambda entry: "Winner-1" not in entry.run.executions, has_won):
             for _ in range(3):
                 kit.clock.advance(seconds=1)
-            assert waiter.wake.wait(PATIENCE)
+            assert has_won.wait(PATIENCE)
         gate.open()
         assert ended.wait(PATIENCE)
     assert kit.phases() == {"SiblingWaits-2": "waiting"}

@@ -54,7 +54,10 @@ rpcs:
   never_ends: {handler: never_ends, timeout: 50ms, may: {set: [total]}}
   never_ends_locked: {handler: never_ends, timeout: 50ms, locks: [total], may: {set: [total]}}
   beat_in_vain: {handler: beat_in_vain}
-  from_inside: {handler: publish_from_inside, locks: [total], may: {set: [total]}}
+  publish: {handler: publish_from_inside, locks: [total], may: {set: [total]}}
+  publish_async: {handler: publish_from_inside_async, locks: [total], may: {set: [total]}}
+  wait: {handler: wait_inside, locks: [total], may: {set: [total]}}
+  wait_async: {handler: wait_inside_async, locks: [total], may: {set: [total]}}
   close_wait: {cancel: [Wait]}
 """
 )
@@ -299,10 +302,11 @@ def test_a_client_can_be_awaited(kit: Kit) -> None:
     assert sorted(asyncio.run(deposit())) == [11, 12, 13, 14, 15]
 
 
-def test_a_handler_inside_the_transaction_cannot_wait_for_another_commit(kit: Kit) -> None:
+@pytest.mark.parametrize("name", ["publish", "publish_async", "wait", "wait_async"])
+def test_a_handler_inside_the_transaction_cannot_wait_for_another_commit(kit: Kit, name: str) -> None:
     kit.client.start(ACCOUNT, "a-1")
     with pytest.raises(HandlerFailed, match="inside the store's write transaction"):
-        kit.client.rpc("a-1", "from_inside")
+        kit.client.rpc("a-1", name)
     assert kit.client.rpc("a-1", "deposit", 1) == 11
 
 

@@ -227,11 +227,12 @@ def test_who_declares_no_lock_writes_over_what_a_holder_wrote(kit: Kit) -> None:
     kit.client.start(flow, "run-1")
     with kit.working(concurrency=3):
         gate.await_arrival()
+        is_alone = threading.Event()
         with kit.engine.waiting.waiter(
-            "run-1", lambda entry: set(entry.run.executions) == {"Other-1"}
-        ) as waiter:
+            "run-1", lambda entry: set(entry.run.executions) == {"Other-1"}, is_alone
+        ):
             if set(kit.phases()) != {"Other-1"}:
-                assert waiter.wake.wait(PATIENCE)
+                assert is_alone.wait(PATIENCE)
         assert kit.client.describe("run-1")["attributes"] == {"total": 6}
         added.set()
         gate.open()

@@ -137,17 +137,19 @@ class Kit:
 
     def await_phase(self, phase: str, flow_id: str = "run-1") -> None:
         """Until every active execution is in this phase."""
-        with self.engine.waiting.waiter(flow_id, lambda _: True) as waiter:
+        changed = threading.Event()
+        with self.engine.waiting.waiter(flow_id, lambda _: True, changed):
             while set(self.phases(flow_id).values()) != {phase}:
-                assert waiter.wake.wait(PATIENCE), f"{flow_id} is never {phase}: {self.phases(flow_id)}"
-                waiter.wake.clear()
+                assert changed.wait(PATIENCE), f"{flow_id} is never {phase}: {self.phases(flow_id)}"
+                changed.clear()
 
     def await_event(self, event: str, flow_id: str = "run-1") -> None:
         """Until the history has a commit of this kind."""
-        with self.engine.waiting.waiter(flow_id, lambda _: True) as waiter:
+        changed = threading.Event()
+        with self.engine.waiting.waiter(flow_id, lambda _: True, changed):
             while event not in self.events(flow_id):
-                assert waiter.wake.wait(PATIENCE), f"{flow_id} has only {self.events(flow_id)}"
-                waiter.wake.clear()
+                assert changed.wait(PATIENCE), f"{flow_id} has only {self.events(flow_id)}"
+                changed.clear()
 
     def events(self, flow_id: str = "run-1") -> list[str]:
         return [commit["event"] for commit in self.client.history(flow_id)]

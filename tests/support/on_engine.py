@@ -93,8 +93,8 @@ class EnginePlay:
         self._planned: list[tuple[datetime, ClientAct]] = []
         self._asked: list[tuple[ClientAct, Receipt]] = []
         self._seen: dict[int, int] = {}
-        self._note = self.engine.committer.on_commit
-        self.engine.committer.on_commit = self._react
+        self._conclude = self.engine.committer._conclude
+        self.engine.committer._conclude = self._react  # type: ignore[method-assign]
         self._looker = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
 
     # --- Playing ---
@@ -238,14 +238,17 @@ class EnginePlay:
             self.problems += [found.message] if found is not None else []
 
     def _react(self, batch: Batch) -> None:
-        """Clients that act right after a commit; with the commit lock held, so nothing may wait here."""
+        """Clients that act right after a commit, before any handler that it lets begin.
+
+        With the commit lock held, so nothing may wait here.
+        """
         for entry in batch.entries.values():
             seen = self._seen.get(entry.number, 0)
             for row in batch.history_of(entry.number):
                 if row.version > seen:
                     self._seen[entry.number] = row.version
                     self._trigger(entry.run.flow_id, decode(row.body))
-        self._note(batch)
+        self._conclude(batch)
 
     def _trigger(self, flow_id: str, changes: Iterable[c.Change]) -> None:
         for change in changes:

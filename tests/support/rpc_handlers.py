@@ -80,6 +80,18 @@ def publish_from_inside(ctx: Context) -> None:
     ctx.client.publish(ctx.flow_id, "never", "x")
 
 
+async def publish_from_inside_async(ctx: Context) -> None:
+    await ctx.client.aio.publish(ctx.flow_id, "never", "x")
+
+
+def wait_inside(ctx: Context) -> None:
+    ctx.client.wait(ctx.flow_id)
+
+
+async def wait_inside_async(ctx: Context) -> None:
+    await ctx.client.aio.wait(ctx.flow_id)
+
+
 # --- Transactional handlers ---
 
 
