@@ -102,9 +102,11 @@ class Crew:
         return pid
 
     def add_client(self) -> int:
+        """Every second one is a loop of coroutines."""
         name = str(len(self.clients) + 1)
         ledger = str(self._directory / f"{name}.ledger")
         settings = {"store": self._store, "name": name, "seed": self._seed + len(self.clients)}
+        settings["is_async"] = len(self.clients) % 2 == 1
         pid = self._host.fork("client", self._log("client"), ledger=ledger, **settings)
         self.clients.append(pid)
         return pid

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import faulthandler
 import json
 import logging
 import os
 import random
 import signal
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -72,7 +75,8 @@ class SkewedClock(SystemClock):
 def call(settings: dict[str, Any]) -> None:
     """A client, until SIGTERM; then it finishes with what it has begun."""
     engine = insist(lambda: Engine(settings["store"]))
-    caller = _Caller(Client(engine, flows=CATALOGUE, search_path=[ROOT]), settings)
+    client = Client(engine, flows=CATALOGUE, search_path=[ROOT])
+    caller = (_AsyncCaller if settings["is_async"] else _Caller)(client, settings)
     while signal.SIGTERM not in signal.sigpending():
         caller.make_round()
     engine.close()
@@ -104,14 +108,22 @@ class _Caller:
             time.sleep(_AGAIN_AFTER)
         self._round += 1
         kinds = self._random.sample(KINDS, len(KINDS))
+        self._for_each(self._start, kinds)
+        self._for_each(self._send_to, kinds)
+
+    def _for_each(self, action: Callable[[Kind], None], kinds: list[Kind]) -> None:
         for kind in kinds:
-            self._start(kind)
-        for kind in kinds:
-            flow_id = self._flow_id(kind)
-            if kind.is_fed:
-                self._feed(flow_id)
-            if kind.is_stopped:
-                self._stop(flow_id)
+            action(kind)
+
+    def _call(self, name: str, *arguments: Any, **options: Any) -> Any:
+        return getattr(self._client, name)(*arguments, **options)
+
+    def _send_to(self, kind: Kind) -> None:
+        flow_id = self._flow_id(kind)
+        if kind.is_fed:
+            self._feed(flow_id)
+        if kind.is_stopped:
+            self._stop(flow_id)
 
     def _flow_id(self, kind: Kind) -> str:
         return f"{kind.name}-{self._name}-{self._round}"
@@ -121,8 +133,9 @@ class _Caller:
             return reading.run_counts().get("RUNNING", 0)
 
     def _start(self, kind: Kind) -> None:
-        flow_id, start = self._flow_id(kind), self._client.start
-        insist(lambda: start(kind.flow, flow_id, kind.input, request_id=flow_id, return_existing=True))
+        flow_id = self._flow_id(kind)
+        repeatable = {"request_id": flow_id, "return_existing": True}
+        insist(lambda: self._call("start", kind.flow, flow_id, kind.input, **repeatable))
         self._note("started", flow_id)
 
     def _feed(self, flow_id: str) -> None:
@@ -132,7 +145,7 @@ class _Caller:
             self._note("sent", message)
             if self._random.random() < 0.5:
                 try:
-                    self._client.publish(flow_id, "order", message)
+                    self._call("publish", flow_id, "order", message)
                 except StoreError:
                     continue
             else:
@@ -141,14 +154,31 @@ class _Caller:
         self._rpc(flow_id, "finish", None, f"{flow_id}/finish")
 
     def _rpc(self, flow_id: str, name: str, input: Any, request_id: str) -> None:
-        insist(lambda: self._client.rpc(flow_id, name, input, request_id=request_id))
+        insist(lambda: self._call("rpc", flow_id, name, input, request_id=request_id))
 
     def _stop(self, flow_id: str) -> None:
         with suppress(NotActive):  # it was stopped, and the answer was lost
-            insist(lambda: self._client.stop(flow_id))
+            insist(lambda: self._call("stop", flow_id))
 
     def _note(self, what: str, about: str) -> None:
         os.write(self._ledger, (json.dumps([what, about]) + "\n").encode())
+
+
+class _AsyncCaller(_Caller):
+    """The same by coroutines of one loop, for all runs of a round at once."""
+
+    def __init__(self, client: Client, settings: dict[str, Any]) -> None:
+        super().__init__(client, settings)
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="loop", daemon=True).start()
+        self._pool = ThreadPoolExecutor(len(KINDS), "caller")
+
+    def _for_each(self, action: Callable[[Kind], None], kinds: list[Kind]) -> None:
+        list(self._pool.map(action, kinds))
+
+    def _call(self, name: str, *arguments: Any, **options: Any) -> Any:
+        call = getattr(self._client.aio, name)(*arguments, **options)
+        return asyncio.run_coroutine_threadsafe(call, self._loop).result()
 
 
 ROLES: dict[str, Callable[[dict[str, Any]], None]] = {"worker": work, "client": call}

@@ -39,7 +39,7 @@ class Plan:
     """So many faults, or, if 0, as many as there is time for."""
     minutes: float = 0.0
     workers: int = 3
-    clients: int = 1
+    clients: int = 2
     pause: float = 0.0
     """Seconds between two faults, at most."""
     mounts: bool = False
