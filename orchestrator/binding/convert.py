@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import msgspec
@@ -125,11 +126,17 @@ def _fields(value: Any) -> dict[str, Any] | None:
     if dataclasses.is_dataclass(kind):
         names = [(each.name, each.name) for each in dataclasses.fields(kind)]
     elif isinstance(value, msgspec.Struct) and _is_plain(value.__struct_config__):
-        names = [(each.encode_name, each.name) for each in msgspec.structs.fields(kind)]
+        names = _names(kind)
     else:
         return None
     found = {written: getattr(value, name, msgspec.UNSET) for written, name in names}
     return {name: item for name, item in found.items() if item is not msgspec.UNSET}
+
+
+@cache
+def _names(kind: type[msgspec.Struct]) -> list[tuple[str, str]]:
+    """Of each field, as JSON has it and as Python does; msgspec reads the annotations for that each time."""
+    return [(each.encode_name, each.name) for each in msgspec.structs.fields(kind)]
 
 
 def _is_plain(config: msgspec.structs.StructConfig) -> bool:

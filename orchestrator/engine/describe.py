@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-import msgspec
 from msgspec import Struct, to_builtins
 
 from orchestrator.core.changes import ENDS, WORDS, StepEnded
@@ -54,11 +53,11 @@ def _change(change: Any) -> dict[str, Json]:
 def _fields(value: Struct) -> dict[str, Json]:
     """A struct's fields that say something, by name (they are stored as arrays)."""
     fields: dict[str, Json] = {}
-    for field in msgspec.structs.fields(value):
-        content = getattr(value, field.name)
+    for name in value.__struct_fields__:
+        content = getattr(value, name)
         if content is None or content == () or content == {}:
             continue
-        fields[field.name] = _plain(content)
+        fields[name] = _plain(content)
     return fields
 
 

@@ -2,7 +2,7 @@
 
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from types import FrameType
@@ -12,12 +12,24 @@ import pytest
 from orchestrator.engine import wishes
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
+from orchestrator.engine.explain.text import explanation_as_text
 from orchestrator.store.sqlite_writing import SqliteTransaction
 from orchestrator.store.writes import Writes
 from tests.benchmarks import flows
 from tests.support.single_threaded import SingleThreaded
 
 FLOW_COUNT, STEP_COUNT = 100, 10
+CROWD = flows.flow_of(
+    """
+flow: Crowd
+input: list of integer
+channels: {go: {type: none, external: true}}
+start: Split
+steps:
+  Split: {go_to_many: [{for_each: "${input}", as: each, step: Wait}]}
+  Wait: {wait_for: {any_of: [{channel: go}, {timer: 1h}]}, dead_end: true}
+"""
+)
 
 
 class Bench:
@@ -79,6 +91,22 @@ def test_a_step_takes_few_calls(bench: Bench) -> None:
     """Of Python functions, with those of the test: 99 when this was written (decisions/0031)."""
     start_together(bench)
     bench.workplace.work()
+    assert count_calls(bench.workplace.work) / FLOW_COUNT < 115
+
+
+def test_who_looks_at_a_long_history_or_at_many_waits_makes_few_calls_for_each(bench: Bench) -> None:
+    bench.client.start(flows.loop(), "long", 60)
+    assert bench.work() == 60
+    assert count_calls(lambda: bench.client.history("long")) / 61 < 45
+    bench.client.start(CROWD, "many", list(range(600)))
+    bench.work()
+    assert len(bench.client.describe("many")["active"]) == 600
+    assert explanation_as_text(bench.client.explain("many"))  # imports
+    assert count_calls(lambda: explanation_as_text(bench.client.explain("many"))) / 600 < 260
+
+
+def count_calls(action: Callable[[], object]) -> int:
+    """Of Python functions."""
     count = 0
 
     def note(_: FrameType, event: str, __: object) -> None:
@@ -87,10 +115,10 @@ def test_a_step_takes_few_calls(bench: Bench) -> None:
 
     sys.setprofile(note)
     try:
-        bench.workplace.work()
+        action()
     finally:
         sys.setprofile(None)
-    assert count / FLOW_COUNT < 115
+    return count
 
 
 def test_a_step_is_stored_in_few_bytes(bench: Bench, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ _COLOURS = {
     Verdict.STUCK: "red",
     Verdict.CLOSED: "dim",
 }
+_COMMAND_WITH_ID = re.compile(r"((?:skip-timer|retry-now) \S+) (\S+)")
 _ACTORS = {"client": "{}", "rpc": "RPC {}", "step": "step {}", "timeout_handler": "{}"}
 
 
@@ -58,8 +59,8 @@ class _Text:
         """Executions that would read the same, but for their ids, are shown once."""
         groups: dict[str, list[Mapping[str, Any]]] = {}
         for execution in self._explanation["active"]:
-            own_commands = rf"((?:skip-timer|retry-now) \S+) {re.escape(execution['step_execution_id'])}\b"
-            lines = (re.sub(own_commands, r"\1", line) for line in self._body(execution))
+            own_id = execution["step_execution_id"]
+            lines = (_without_id(line, own_id) for line in self._body(execution))
             text = "\n".join([execution["step"], execution["text"], *lines])
             groups.setdefault(text, []).append(execution)
         return list(groups.values())
@@ -117,3 +118,8 @@ class _Text:
         for each in advice:
             line = f": {self._paint(each['command'], 'cyan')}" if each["command"] else ""
             yield f"{indent}{each['text']}{line}"
+
+
+def _without_id(line: str, execution_id: str) -> str:
+    """A command for this execution, as it would be for any."""
+    return _COMMAND_WITH_ID.sub(lambda found: found[1] if found[2] == execution_id else found[0], line)
