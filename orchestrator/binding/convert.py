@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable
-from functools import cache
 from typing import Any, TypeAlias
 
 import msgspec
@@ -15,6 +14,7 @@ from orchestrator.definition.model import Json
 
 Converter: TypeAlias = Callable[[Json], Any]
 
+_WRITTEN_NAMES: dict[type[msgspec.Struct], list[tuple[str, str]]] = {}
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _INT64_MINIMUM = -(2**63)
 _INT64_MAXIMUM = 2**63 - 1
@@ -126,17 +126,18 @@ def _fields(value: Any) -> dict[str, Any] | None:
     if dataclasses.is_dataclass(kind):
         names = [(each.name, each.name) for each in dataclasses.fields(kind)]
     elif isinstance(value, msgspec.Struct) and _is_plain(value.__struct_config__):
-        names = _names(kind)
+        names = _written_names(kind)
     else:
         return None
     found = {written: getattr(value, name, msgspec.UNSET) for written, name in names}
     return {name: item for name, item in found.items() if item is not msgspec.UNSET}
 
 
-@cache
-def _names(kind: type[msgspec.Struct]) -> list[tuple[str, str]]:
-    """Of each field, as JSON has it and as Python does; msgspec reads the annotations for that each time."""
-    return [(each.encode_name, each.name) for each in msgspec.structs.fields(kind)]
+def _written_names(kind: type[msgspec.Struct]) -> list[tuple[str, str]]:
+    """Of each field, as JSON has it and as Python does; msgspec reads the annotations each time."""
+    if kind not in _WRITTEN_NAMES:
+        _WRITTEN_NAMES[kind] = [(each.encode_name, each.name) for each in msgspec.structs.fields(kind)]
+    return _WRITTEN_NAMES[kind]
 
 
 def _is_plain(config: msgspec.structs.StructConfig) -> bool:
