@@ -1,6 +1,7 @@
 """Waiting for something to become true of a run: an execution has ended, an attribute has a value.
 
-Commits of this process wake at once; what other processes commit is looked for many times a second.
+Commits of this process wake at once; what other processes commit is looked for many times a second, and less
+often where many wait.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from orchestrator.errors import InvalidValue, NotActive, NotFound, UsageError, W
 
 _LOOK_EVERY = 0.05
 """Seconds."""
+_MOST_LOOKS = 400
+"""In a second, by all who wait in this process."""
 _NEWS_WITHIN = 0.05
 """Seconds after which the database is asked what became of a run that this process knows to be running."""
 T = TypeVar("T")
@@ -132,7 +135,8 @@ def _await_sight(
             left = _seconds_until(ends_at)
             if left is not None and left <= 0:
                 raise WaitTimeout(f"{flow_id}: still not: {what}", flow_id=flow_id)
-            yield _LOOK_EVERY if left is None else min(left, _LOOK_EVERY)
+            rest = max(_LOOK_EVERY, engine.waiting.count / _MOST_LOOKS)
+            yield rest if left is None else min(left, rest)
     return notice.found[0]
 
 

@@ -36,18 +36,21 @@ class Waiting:
     def __init__(self) -> None:
         self._waiters: dict[str, list[Waiter]] = {}
         self._lock = threading.Lock()
+        self.count = 0
 
     @contextmanager
     def waiter(self, flow_id: str, notice: Notice, wake: Bell) -> Iterator[Waiter]:
         waiter = Waiter(flow_id, notice, wake)
         with self._lock:
             self._waiters.setdefault(flow_id, []).append(waiter)
+            self.count += 1
         try:
             yield waiter
         finally:
             with self._lock:
                 waiters = self._waiters[flow_id]
                 waiters.remove(waiter)
+                self.count -= 1
                 if not waiters:
                     del self._waiters[flow_id]
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from orchestrator.core.travel import Target
-from orchestrator.engine import wishes
+from orchestrator.engine import awaiting, wishes
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.client import Client
+from orchestrator.engine.waiting import Patience
 from orchestrator.errors import (
     AlreadyStarted,
     InvalidValue,
@@ -259,6 +260,22 @@ def test_who_waits_in_vain_is_told(kit: Kit) -> None:
 
     refused = [type(each) for each in asyncio.run(wait_in_vain())]
     assert refused == [WaitTimeout, NotFound, WaitTimeout, UsageError, NotActive]
+
+
+def test_the_more_wait_the_less_often_each_looks(kit: Kit) -> None:
+    """For what other processes do; the waits of one process look 400 times a second at most."""
+    kit.client.start(PARKED, "p-0", 0)
+
+    def wait() -> Patience[Any]:
+        return awaiting.wait_for_attribute(kit.engine, threading.Event(), "p-0", "note", "other")
+
+    alone = wait()
+    assert next(alone) == next(alone) == 0.05
+    others = [wait() for _ in range(199)]
+    assert [next(each) for each in others][-1] == next(alone) == 0.5
+    for each in [alone, *others]:
+        each.close()
+    assert kit.engine.waiting.count == 0
 
 
 def test_who_no_longer_waits_is_not_looked_for(kit: Kit) -> None:
