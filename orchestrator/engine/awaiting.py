@@ -66,6 +66,7 @@ def wait(engine: Engine, bell: Bell, flow_id: str, timeout: Span | None = None) 
         while waiter.entry is None:
             with engine.store.reading() as reading:
                 head = demand_latest(reading, flow_id)
+            waiter.run = head.run
             if head.status != Status.RUNNING:
                 yield from await_projection(engine, head.run, head.status)
                 return describe_latest(engine, flow_id)
@@ -119,7 +120,8 @@ def _await_sight(
     ends_at = _end_of(timeout)
     notice = _Notice(look)
     seen: tuple[int, int] | None = None
-    with engine.waiting.waiter(flow_id, notice, bell):
+    with engine.waiting.waiter(flow_id, notice, bell) as waiter:
+        waiter.looks_anyway = True
         while not notice.found:
             with engine.store.reading() as reading:
                 head = demand_latest(reading, flow_id)

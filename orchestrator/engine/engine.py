@@ -18,6 +18,7 @@ from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.faults import Faults
 from orchestrator.engine.inside import demand_outside
 from orchestrator.engine.journal import Journal
+from orchestrator.engine.lookout import Lookout
 from orchestrator.engine.projection import Projector, Synced
 from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import Receipt, Wish
@@ -65,6 +66,7 @@ class Engine:
         self.set_clock()
         self.definitions = definitions or Definitions()
         self.waiting = Waiting()
+        self._lookout = Lookout(self.store, self.waiting)
         self.dispatcher: Dispatcher | None = None
         self.attribute_store = attribute_store or os.environ.get(ATTRIBUTE_STORE)
         self.projector: Projector | None = None
@@ -153,6 +155,7 @@ class Engine:
             if self._end_listening is not None:
                 self._end_listening()
                 self._end_listening = None
+            self._lookout.stop()
             if self._leader is not None:
                 self._leader.shutdown()
                 self._leader = None
@@ -167,7 +170,7 @@ class Engine:
             self.dispatcher.look_for_work()
         if self.projector is not None:
             self.projector.look()
-        self.waiting.wake_all()
+        self._lookout.look()
 
     def _is_ring_due(self, batch: Batch) -> bool:
         return (

@@ -22,7 +22,7 @@ class Bell(Protocol):
 class Waiter:
     """Woken by commits of this process that its notice approves of, and by other processes' rings."""
 
-    __slots__ = ("entry", "flow_id", "notice", "wake")
+    __slots__ = ("entry", "flow_id", "looks_anyway", "notice", "run", "wake")
 
     def __init__(self, flow_id: str, notice: Notice, wake: Bell) -> None:
         self.flow_id = flow_id
@@ -30,6 +30,10 @@ class Waiter:
         self.wake = wake
         self.entry: Entry | None = None
         """The run that was approved of."""
+        self.run: int | None = None
+        """Waits for this run to close, which was seen running."""
+        self.looks_anyway = False
+        """Looks again and again, also if nobody wakes it."""
 
 
 class Waiting:
@@ -66,12 +70,9 @@ class Waiting:
     def is_awaited(self, flow_id: str) -> bool:
         return flow_id in self._waiters
 
-    def wake_all(self) -> None:
-        """Another process has rung: look at the database."""
+    def all(self) -> list[Waiter]:
         with self._lock:
-            waiters = [waiter for each in self._waiters.values() for waiter in each]
-        for waiter in waiters:
-            waiter.wake.set()
+            return [waiter for each in self._waiters.values() for waiter in each]
 
 
 T = TypeVar("T")

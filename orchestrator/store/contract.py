@@ -144,6 +144,10 @@ class Reading(Protocol):
 
     def find_run(self, run: int) -> Head | None: ...
 
+    def running_among(self, runs: Iterable[int]) -> set[int]:
+        """Those that are there and not closed."""
+        ...
+
     answers_together: bool
     """`preload` and, in a transaction, `prepare` save something."""
 

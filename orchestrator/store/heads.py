@@ -66,5 +66,6 @@ def list_statements(
         )
         .where(is_one_of(attributes.c.run, "runs"))
         .order_by(attributes.c.run, literal_column("rowid")),
+        "running_among": select(runs.c.run).where(is_one_of(runs.c.run, "runs"), runs.c.closed_at.is_(None)),
         "active_steps": select(steps.c.run, steps.c.step).where(is_one_of(steps.c.run, "runs")).distinct(),
     }

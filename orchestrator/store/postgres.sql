@@ -657,6 +657,11 @@ SELECT orchestrator.attributes.run, orchestrator.attributes.name, orchestrator.a
 FROM orchestrator.attributes
 WHERE orchestrator.attributes.run = any(%s::BIGINT[]) ORDER BY orchestrator.attributes.run, rowid
 
+-- statement running_among(runs)
+SELECT orchestrator.runs.run
+FROM orchestrator.runs
+WHERE orchestrator.runs.run = any(%s::BIGINT[]) AND orchestrator.runs.closed_at IS NULL
+
 -- statement active_steps(runs)
 SELECT DISTINCT orchestrator.steps.run, orchestrator.steps.step
 FROM orchestrator.steps

@@ -65,6 +65,9 @@ class SqlReading:
         row = self._one("find_run", run)
         return Head(*row) if row else None
 
+    def running_among(self, runs: Iterable[int]) -> set[int]:
+        return {run for (run,) in self._all("running_among", self._listed(runs))}
+
     def load(self, head: Head) -> StoredRun:
         rows = self._rows_of_run(head.run)
         rows.sort(key=IN_ORDER)

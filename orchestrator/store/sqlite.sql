@@ -694,6 +694,12 @@ FROM attributes
 WHERE attributes.run IN (SELECT anon_1.value
 FROM json_each(?) AS anon_1) ORDER BY attributes.run, rowid
 
+-- statement running_among(runs)
+SELECT runs.run
+FROM runs
+WHERE runs.run IN (SELECT anon_1.value
+FROM json_each(?) AS anon_1) AND runs.closed_at IS NULL
+
 -- statement active_steps(runs)
 SELECT DISTINCT steps.run, steps.step
 FROM steps

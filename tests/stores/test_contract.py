@@ -32,6 +32,18 @@ def test_a_run_is_loaded_as_it_was_written(store: Store, other: Store) -> None:
         assert reading.find_latest("b") is None
 
 
+def test_those_that_still_run_are_told_from_those_that_do_not(store: Store, other: Store) -> None:
+    numbers = [begin(store, name)[0] for name in "abc"]
+    with store.writing() as transaction:
+        closing = transaction.find_run(numbers[1])
+        assert closing is not None
+        run = transaction.load(closing).run
+        commit(transaction, numbers[1], run, c.RunClosed("COMPLETED", NOW))
+    with other.reading() as reading:
+        assert reading.running_among([*numbers, 4711]) == {numbers[0], numbers[2]}
+        assert reading.running_among([]) == set()
+
+
 def test_nothing_of_a_failed_transaction_is_stored(store: Store) -> None:
     def fail() -> None:
         with store.writing() as transaction:
