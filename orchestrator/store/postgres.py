@@ -26,6 +26,7 @@ from orchestrator.store.postgres_reading import PostgresReading
 from orchestrator.store.postgres_url import Address
 from orchestrator.store.postgres_wire import Statement
 from orchestrator.store.postgres_writing import PostgresTransaction, RunNumbers
+from orchestrator.store.reading_room import ReadingRoom
 from orchestrator.store.times import from_micros
 
 _BEGIN_READING = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -43,6 +44,7 @@ class PostgresStore:
         self._turn = threading.Lock()
         self._writer: Link | None = None
         self._readers: list[Link] = []
+        self._reading_room = ReadingRoom()
         self._is_closed = False
         self._epochs = itertools.count(1)
         self._definitions_epoch = 1
@@ -135,7 +137,7 @@ class PostgresStore:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[PostgresReading]:
-        with self._errors():
+        with self._errors(), self._reading_room.seat():
             link = self._find_reader()
             try:
                 link.defer_text(_BEGIN_READING)

@@ -15,6 +15,7 @@ from orchestrator.core.pauses import NO_PAUSES
 from orchestrator.errors import StoreError
 from orchestrator.store.doorbell import Doorbell
 from orchestrator.store.queues import NO_QUEUES
+from orchestrator.store.reading_room import ReadingRoom
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sqlite_file import Upgrade, connect, explain, install
 from orchestrator.store.sqlite_lending import Lender
@@ -36,6 +37,7 @@ class SqliteStore:
         self._errors = _StoreErrors(self.path)
         self._turn = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
+        self._reading_room = ReadingRoom()
         self._is_closed = False
         with self._errors:
             self._writer = connect(self.path)
@@ -127,7 +129,7 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[SqliteReading]:
-        with self._errors:
+        with self._errors, self._reading_room.seat():
             self._require_open()
             try:
                 reader = self._readers.pop()
