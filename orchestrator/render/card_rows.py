@@ -161,8 +161,10 @@ class Pen:
         if route is None or "failure" not in self._layers:
             return []
         tap = Tap(f"failure:{route.step}", False, "execute_failure", f"failure of {step.name} → {route.step}")
-        entry = Entry(route.step, "failure", SMALL_SIZE, 600, "alert", "on failure: ", tap=tap)
-        return [Row("failure", (entry,), "f", "failure", title=tap.title)]
+        head, *others = wrap(route.step, WRAP_WIDTH - 17, SMALL_SIZE, 600)
+        first = Entry(head, "failure", SMALL_SIZE, 600, "alert", "on failure: ", tap=tap)
+        lines = [Entry(line, "failure", SMALL_SIZE, 600, indent=17) for line in others]
+        return [Row("failure", (first, *lines), "f", "failure", title=tap.title)]
 
     def _status_rows(self, name: str) -> list[Row]:
         if self._overlay is None:

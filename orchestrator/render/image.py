@@ -77,6 +77,17 @@ def render_difference(
     return _WRITERS[format](paint(diagram, theme, direction, legend))
 
 
+def lacks_letters(flow: Flow) -> bool:
+    """True where a PNG of `flow` has letters that only a font of the system could write."""
+    from orchestrator.render.content import compose
+    from orchestrator.render.fonts import cjk_file, is_beyond_inter
+
+    diagram = compose(flow, DEFAULT_LAYERS)
+    entries = (entry for card in diagram.cards for row in card.rows for entry in row.entries)
+    texts = (diagram.name, diagram.description, *(entry.prefix + entry.text for entry in entries))
+    return cjk_file() is None and any(map(is_beyond_inter, texts))
+
+
 def _check(what: str, given: str, known: tuple[str, ...]) -> None:
     if given not in known:
         raise UsageError(f"unknown {what} {given!r}; one of: {', '.join(known)}")

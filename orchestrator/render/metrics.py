@@ -108,8 +108,13 @@ def _pieces(text: str) -> list[str]:
     return pieces
 
 
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)(?=[^_])")
+
+
 def _longest_prefix(line: str, width: float, size: float, weight: int) -> str:
+    """As much as fits; of a name, up to one of its words, if that is more than half of it."""
     end = len(line)
     while end > 1 and text_width(line[:end], size, weight) > width:
         end -= 1
-    return line[:end]
+    word = max((match.start() for match in _HUMP.finditer(line) if match.start() <= end), default=0)
+    return line[: word if word > end / 2 else end]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from orchestrator.render.cards import Diagram
 from orchestrator.render.curves import place_labels, straighten, turn_back
@@ -28,10 +28,10 @@ _STATUS_TONES = {
 
 @dataclass(slots=True)
 class Bounds:
-    left: float = field(default=0.0)
-    top: float = field(default=0.0)
-    right: float = field(default=0.0)
-    bottom: float = field(default=0.0)
+    left: float
+    top: float
+    right: float
+    bottom: float
 
     def include(self, x: float, y: float) -> None:
         self.left, self.right = min(self.left, x), max(self.right, x)
@@ -49,8 +49,9 @@ def paint(diagram: Diagram, theme_name: ThemeName, direction: Direction, has_leg
     layout = place_labels(straighten(layout) if direction == "TB" else turn_back(layout))
     placed, wires = route(diagram, layout, direction == "LR")
     heads = place_heads(placed, direction)
-    bounds = Bounds()
-    for box in (layout.extent, *heads.values()):
+    extent = layout.extent
+    bounds = Bounds(extent.x, extent.y, extent.right, extent.bottom)
+    for box in heads.values():
         bounds.include_box(box)
     for each in placed:
         bounds.include(*each.start)

@@ -16,6 +16,9 @@ from orchestrator.render.effect_rows import attempts_text, lock_entries
 from orchestrator.render.metrics import text_width, wrap
 from orchestrator.render.style import SMALL_SIZE, TEXT_SIZE, WRAP_WIDTH
 
+LEAST_ROOM = 120.0
+"""What is awaited stands below its id where the id leaves less."""
+
 _HEADS = {
     Combinator.UNTIL: "waits for",
     Combinator.ANY_OF: "waits for any of",
@@ -69,6 +72,14 @@ def _condition_entries(condition: Condition, prefix: str, has_channels: bool) ->
             pass
     text = condition_text(condition)
     room = WRAP_WIDTH - text_width(prefix, TEXT_SIZE)
-    lines = wrap(text, room if room > 120 else WRAP_WIDTH, TEXT_SIZE, 600, max_lines=4)
-    first = Entry(lines[0], "wait", TEXT_SIZE, 600, icon, prefix, tap=tap)
-    return [first, *(Entry(line, "wait", TEXT_SIZE, 600, indent=17) for line in lines[1:])]
+    if room <= LEAST_ROOM:
+        head, *others = wrap(prefix, WRAP_WIDTH, TEXT_SIZE)
+        names = [Entry(head, "wait", TEXT_SIZE, 400, icon, tap=tap)]
+        names += [Entry(line, "wait", TEXT_SIZE, indent=17) for line in others]
+        return names + _indented(wrap(text, WRAP_WIDTH, TEXT_SIZE, 600, max_lines=4))
+    first, *others = wrap(text, room, TEXT_SIZE, 600, max_lines=4)
+    return [Entry(first, "wait", TEXT_SIZE, 600, icon, prefix, tap=tap), *_indented(others)]
+
+
+def _indented(lines: list[str]) -> list[Entry]:
+    return [Entry(line, "wait", TEXT_SIZE, 600, indent=17) for line in lines]

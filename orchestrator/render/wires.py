@@ -7,8 +7,10 @@ failure rails, on the left, are mirrored, and left-to-right diagrams are turned.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from orchestrator.render.cards import Card, Diagram, Rail, Tap
 from orchestrator.render.layout import Box, Layout
@@ -18,6 +20,11 @@ RAIL_GAP = 18.0
 FIRST_RAIL = 34.0
 """Distance of the first rail from the outermost card or arrow."""
 TRACK = 6.0
+STUB = 9.0
+STUB_ROOM = 12.0
+"""A wire that leaves its card and turns does so between STUB and STUB + STUB_ROOM from it."""
+BEFORE_CARD = 18.0
+BEHIND_CARD = 14.0
 CLEARANCE = 7.0
 LABEL_ROOM = 11.0
 PIPE_END = 9.0
@@ -54,19 +61,27 @@ class Socket:
     """Distance from the card's top."""
 
 
+Course: TypeAlias = tuple[str, bool]
+"""A rail and a direction: wires of one course run through a gap as one line, like a bus."""
+
+
 @dataclass(slots=True)
 class Tracks:
-    """Keeps parallel wires apart: how many already run through each gap."""
+    """Keeps wires of different courses apart: each has a track of its own through each gap."""
 
+    taken: dict[tuple[str, int], dict[Course, float]] = field(default_factory=dict)
     used: Counter[tuple[str, int]] = field(default_factory=Counter)
 
-    def next_offset(self, name: str, gap: int, room: float) -> float:
-        """0, +6, -6, +12, … within `room`."""
-        number = self.used[name, gap]
+    def number(self, name: str, gap: int) -> int:
         self.used[name, gap] += 1
-        most = max(int(room / 2 / TRACK), 0)
-        step = (number + 1) // 2 % (most + 1)
-        return step * TRACK * (1 if number % 2 else -1)
+        return self.used[name, gap] - 1
+
+    def keep(self, name: str, gap: int, course: Course, find: Callable[[], float]) -> float:
+        """The track that the course has in this gap; else the one that `find` gives."""
+        courses = self.taken.setdefault((name, gap), {})
+        if course not in courses:
+            courses[course] = find()
+        return courses[course]
 
 
 def sockets_of(cards: tuple[Card, ...], rails: tuple[Rail, ...]) -> list[Socket]:
@@ -87,10 +102,11 @@ def route(diagram: Diagram, layout: Layout, is_turned: bool) -> tuple[list[Place
     sockets = sockets_of(diagram.cards, diagram.rails)
     placed: list[PlacedRail] = []
     wires: list[Wire] = []
+    tracks = Tracks()
     for is_mirrored in (False, True):
         rails = [rail for rail in diagram.rails if (rail.kind == "failure") is is_mirrored]
         router = _TurnedRouter if is_turned else _Router
-        some_rails, some_wires = router(layout, is_mirrored).route(rails, sockets)
+        some_rails, some_wires = router(layout, is_mirrored, tracks).route(rails, sockets)
         placed += some_rails
         wires += some_wires
     return placed, wires
@@ -99,12 +115,13 @@ def route(diagram: Diagram, layout: Layout, is_turned: bool) -> tuple[list[Place
 class _Router:
     """The flow runs down, rails are vertical, on the right; mirrored: on the left."""
 
-    def __init__(self, layout: Layout, is_mirrored: bool) -> None:
+    def __init__(self, layout: Layout, is_mirrored: bool, tracks: Tracks) -> None:
         self._is_mirrored = is_mirrored
         self._labels = [curve.label_at for curve in layout.curves if curve.label_at is not None]
         self._boxes = {name: self._reflect(box) for name, box in layout.boxes.items()}
         self._extent = self._reflect(layout.extent)
-        self._tracks = Tracks()
+        self._tracks = tracks
+        self._beside: dict[str, list[Socket]] = defaultdict(list)
         self._bands = merge_bands([(box.y, box.bottom) for box in self._boxes.values()])
 
     def route(self, rails: list[Rail], sockets: list[Socket]) -> tuple[list[PlacedRail], list[Wire]]:
@@ -112,6 +129,7 @@ class _Router:
         for socket in sockets:
             if socket.tap.rail in by_rail:
                 by_rail[socket.tap.rail].append(socket)
+                self._beside[socket.card].append(socket)
         rails = sorted(rails, key=lambda rail: (self._first(by_rail[rail.ref]), rail.ref))
         if self._is_mirrored:
             rails = sorted(rails, key=lambda rail: (self._span(by_rail[rail.ref]), rail.ref))
@@ -140,14 +158,19 @@ class _Router:
         if not blockers:
             points = [edge, (rail_x, y)]
         else:
-            gap_y = self._gap_near(y, prefers_above=socket.tap.is_incoming)
-            stub = box.right + 11 + self._tracks.next_offset(socket.card, 0, 8)
+            gap_y = self._gap_near(y, (rail.ref, socket.tap.is_incoming))
+            stub = box.right + self._stub(socket, gap_y < y)
             points = [edge, (stub, y), (stub, gap_y), (rail_x, gap_y)]
         if socket.tap.is_incoming:
             points.reverse()
         return Wire(rail, socket.tap, socket.card, tuple(points))
 
-    def _gap_near(self, y: float, prefers_above: bool) -> float:
+    def _stub(self, socket: Socket, is_upwards: bool) -> float:
+        """How far a wire goes before it turns: of those that leave one card, none runs on another."""
+        heights = sorted({each.offset for each in self._beside[socket.card]}, reverse=not is_upwards)
+        return STUB + heights.index(socket.offset) * _spacing(len(heights), STUB_ROOM)
+
+    def _gap_near(self, y: float, course: Course) -> float:
         """A free height above or below the row of cards around `y`."""
         index = next(
             number
@@ -155,16 +178,19 @@ class _Router:
             if band[0] - CLEARANCE <= y <= band[1] + CLEARANCE
         )
         top, bottom = self._bands[index]
-        is_above = y - top < bottom - y + (40 if prefers_above else -40)
+        is_above = y - top < bottom - y + (40 if course[1] else -40)
         gap = index if is_above else index + 1
         upper = self._bands[gap - 1][1] if gap > 0 else top - 40
         lower = self._bands[gap][0] if gap < len(self._bands) else upper + 40
+        return self._tracks.keep("gap", gap, course, lambda: self._free_height(gap, upper, lower))
+
+    def _free_height(self, gap: int, upper: float, lower: float) -> float:
         room = lower - upper - 16
         for _ in range(int(room / TRACK)):
-            height = (upper + lower) / 2 + self._tracks.next_offset("gap", gap, room)
+            height = (upper + lower) / 2 + _around(self._tracks.number("gap", gap), room)
             if all(abs(height - label[1]) > LABEL_ROOM for label in self._labels):
                 return height
-        return (upper + lower) / 2 + self._tracks.next_offset("gap", gap, room)
+        return (upper + lower) / 2 + _around(self._tracks.number("gap", gap), room)
 
     def _in_order(self, sockets: list[Socket]) -> list[Socket]:
         return sorted(sockets, key=lambda socket: (self._height(socket), socket.card))
@@ -198,15 +224,17 @@ class _Router:
 class _TurnedRouter(_Router):
     """The flow runs to the right, rails are horizontal, below the cards; mirrored: above."""
 
-    def __init__(self, layout: Layout, is_mirrored: bool) -> None:
-        super().__init__(layout, is_mirrored)
+    def __init__(self, layout: Layout, is_mirrored: bool, tracks: Tracks) -> None:
+        super().__init__(layout, is_mirrored, tracks)
         self._columns = merge_bands([(box.x, box.right) for box in self._boxes.values()])
+        self._courses: dict[int, dict[Course, None]] = defaultdict(dict)
 
     def route(self, rails: list[Rail], sockets: list[Socket]) -> tuple[list[PlacedRail], list[Wire]]:
         by_rail: dict[str, list[Socket]] = {rail.ref: [] for rail in rails}
         for socket in sockets:
             if socket.tap.rail in by_rail:
                 by_rail[socket.tap.rail].append(socket)
+            self._courses[self._gap_of(socket)].setdefault((socket.tap.rail, socket.tap.is_incoming))
         y = self._extent.bottom + FIRST_RAIL
         gap = RAIL_GAP if self._is_mirrored else 2 * RAIL_GAP + 4
         left = self._extent.x
@@ -225,25 +253,49 @@ class _TurnedRouter(_Router):
     def _wire(self, rail: Rail, socket: Socket, rail_x: float) -> Wire:
         box = self._boxes[socket.card]
         y = box.y + (box.height - socket.offset if self._is_mirrored else socket.offset)
-        column = next(number for number, band in enumerate(self._columns) if band[0] <= box.x <= band[1])
-        is_incoming = socket.tap.is_incoming
+        gap, is_incoming = self._gap_of(socket), socket.tap.is_incoming
+        track = self._track(gap, (rail.ref, is_incoming))
         if is_incoming:
-            edge, gap = box.x, column
-            inner = self._columns[column][0]
-            x = inner - 18 - abs(self._tracks.next_offset("in", gap, 40))
+            edge, x = box.x, self._columns[gap][0] - BEFORE_CARD - track
         else:
-            edge, gap = box.right, column + 1
-            x = self._columns[column][1] + 14 + abs(self._tracks.next_offset("out", gap, 40))
+            edge, x = box.right, self._columns[gap - 1][1] + BEHIND_CARD + track
         points: list[Point] = [(edge, y), (x, y), (x, rail_x)]
         if is_incoming:
             points.reverse()
         return Wire(rail, socket.tap, socket.card, tuple(points))
+
+    def _gap_of(self, socket: Socket) -> int:
+        """The gap through which its wire runs: before the card's column, or behind it."""
+        x = self._boxes[socket.card].x
+        column = next(number for number, band in enumerate(self._columns) if band[0] <= x <= band[1])
+        return column if socket.tap.is_incoming else column + 1
+
+    def _track(self, gap: int, course: Course) -> float:
+        """How far the course runs from its place next to the cards: in the order in which they come."""
+        alike = [each for each in self._courses[gap] if each[1] is course[1]]
+        room = 4 * BEFORE_CARD
+        if 0 < gap < len(self._columns):
+            room = self._columns[gap][0] - self._columns[gap - 1][1]
+        room -= BEFORE_CARD + BEHIND_CARD
+        return alike.index(course) * _spacing(len(self._courses[gap]), room)
 
     def _reflect(self, box: Box) -> Box:
         return Box(box.x, -box.bottom, box.width, box.height) if self._is_mirrored else box
 
     def _back(self, point: Point) -> Point:
         return (point[0], -point[1]) if self._is_mirrored else point
+
+
+def _spacing(count: int, room: float) -> float:
+    """Between neighbours of `count` in `room`."""
+    return min(TRACK, room / max(count - 1, 1))
+
+
+def _around(number: int, room: float) -> float:
+    """0, +6, -6, +12, … within `room`."""
+    most = max(int(room / 2 / TRACK), 0)
+    step = (number + 1) // 2 % (most + 1)
+    return step * TRACK * (1 if number % 2 else -1)
 
 
 def merge_bands(intervals: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -35,6 +35,10 @@ class Direction(StrEnum):
 LAYERS = ("control", "failure", "channels", "attributes")
 SUFFIXES = {"mmd": Picture.MERMAID, "gv": Picture.DOT, **{picture.value: picture for picture in Picture}}
 BINARY = (Picture.PNG, Picture.PDF)
+LETTERS = (
+    "note: the picture has letters beyond Latin, Greek and Cyrillic, and stands frames for them where the "
+    "system has no font: pip install 'orchestrator[cjk]' for Chinese, Japanese and Korean, or render SVG"
+)
 
 
 def render(
@@ -63,7 +67,9 @@ def render(
     db: Db = None,
 ) -> None:
     """Draw a flow."""
+    from orchestrator.cli.terminal import note
     from orchestrator.definition.catalogue import load
+    from orchestrator.render.image import lacks_letters
     from orchestrator.render.image import render as draw
 
     wanted = choose_format(picture, file)
@@ -81,6 +87,8 @@ def render(
         **options,
     )
     write(image, file, wanted)
+    if wanted is Picture.PNG and lacks_letters(flow):
+        note(LETTERS)
 
 
 def overlay_of(flow_id: str, db: str | None) -> RunOverlay:

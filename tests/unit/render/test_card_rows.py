@@ -9,7 +9,8 @@ import pytest
 from orchestrator.definition.catalogue import load
 from orchestrator.graph.build import build
 from orchestrator.render.content import compose
-from orchestrator.render.style import DEFAULT_LAYERS, LAYERS
+from orchestrator.render.style import DEFAULT_LAYERS, LAYERS, WRAP_WIDTH
+from tests.support.drawn_flows import read
 
 FLOWS = Path(__file__).parents[3] / "flows"
 
@@ -63,3 +64,26 @@ def test_graph_has_the_locks_of_an_rpc_without_a_handler() -> None:
     edges = graph.out_edges("rpc:update_status", data=True)
     targets = {target for _, target, attributes in edges if attributes["kind"] == "lock"}
     assert targets == {"attribute:status", "attribute:progress"}
+
+
+def test_long_names_make_no_card_wide() -> None:
+    name = "RecoverFromAFailedCollectionOfSettlementInstructionsAndInformTreasury"
+    flow = read(
+        f"""
+flow: LongNames
+channels: {{{name}Channel: {{type: string, external: true}}}}
+start: Collect
+steps:
+  Collect: {{execute: h, on_failure: {name}, go_to: Await}}
+  Await:
+    wait_for: {{any_of: [{{channel: {name}Channel, id: id{name}}}, {{timer: 1h, id: timer{name}}}]}}
+    graceful_complete:
+  {name}: {{force_fail: lost}}
+"""
+    )
+    for card in compose(flow, DEFAULT_LAYERS).cards:
+        assert card.width <= WRAP_WIDTH + 100
+        told = "".join(entry.prefix + entry.text for row in card.rows for entry in row.entries)
+        if card.ref == "step:Await":
+            assert f"id{name}:" in told.replace(" ", "")
+            assert f"{name}Channel.for1" in told.replace(" ", "")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from orchestrator.render.metrics import text_width
 from orchestrator.render.paint_rails import place_heads
 from orchestrator.render.shapes import points_along
 from orchestrator.render.style import DEFAULT_LAYERS, SMALL_SIZE, Direction
-from orchestrator.render.wires import route
+from orchestrator.render.wires import Wire, route
+from tests.support.drawn_flows import read
 
 FLOWS = Path(__file__).parents[3] / "flows"
 FORKS = ["contract_edit", "shopping_cart", "patterns/parallel_with_await"]
@@ -97,3 +99,62 @@ def test_rpcs_that_start_nothing_stand_one_below_the_other() -> None:
     assert len(rpcs) == 3
     for upper, lower in pairwise(rpcs):
         assert upper.bottom < lower.y
+
+
+MANY_BRANCHES = """
+flow: ManyBranches
+channels: {log: {type: string, leftover: true}, seen: {type: string, leftover: true}}
+joins: {parts: any}
+start: Fork
+steps:
+  Fork:
+    go_to_many: [A, B, C, D, Collect]
+    join: parts
+%s
+  Broken: {publish: {log: broken}, report: {parts: failed}, dead_end: true}
+  Collect:
+    wait_for: {until: {join: parts}}
+    graceful_complete: ${wait.parts.messages}
+"""
+BRANCH = (
+    "  %s: {execute: h, on_failure: Broken, publish: {log: x, seen: x}, report: {parts: x}, dead_end: true}"
+)
+FOUR_WAITS = """
+flow: FourWaits
+channels: {a: string, b: string, c: string, d: string}
+start: Ask
+steps:
+  Ask: {publish: {a: x, b: x, c: x, d: x}, go_to_many: [P, Q, R, S]}
+%s
+"""
+WAITING = "  %s: {wait_for: {any_of: [{channel: %s}, {channel: %s}]}, graceful_complete: }"
+TANGLED = {
+    "branches": MANY_BRANCHES % "\n".join(BRANCH % name for name in "ABCD"),
+    "waits": FOUR_WAITS % "\n".join(WAITING % tuple(names) for names in ("Pab", "Qbc", "Rcd", "Sda")),
+}
+
+
+def overlaps(wires: Sequence[Wire]) -> list[tuple[str, str]]:
+    """Pairs of rails whose wires run on one another for more than a corner."""
+    found = []
+    pieces = [(wire.rail.ref, *piece) for wire in wires for piece in pairwise(wire.points)]
+    for (rail, start, end), (other, other_start, other_end) in combinations(pieces, 2):
+        for along, across in ((0, 1), (1, 0)):
+            is_parallel = start[across] == end[across] and other_start[across] == other_end[across]
+            if rail == other or not is_parallel or abs(start[across] - other_start[across]) > 2:
+                continue
+            low = max(min(start[along], end[along]), min(other_start[along], other_end[along]))
+            high = min(max(start[along], end[along]), max(other_start[along], other_end[along]))
+            if high - low > 3:
+                found.append((rail, other))
+    return found
+
+
+@pytest.mark.parametrize("direction", ["TB", "LR"])
+@pytest.mark.parametrize("name", TANGLED)
+def test_wires_of_different_rails_never_run_on_one_another(name: str, direction: Direction) -> None:
+    diagram = compose(read(TANGLED[name]), DEFAULT_LAYERS)
+    layout = lay_out(diagram, direction)
+    layout = place_labels(straighten(layout) if direction == "TB" else turn_back(layout))
+    _, wires = route(diagram, layout, is_turned=direction == "LR")
+    assert overlaps(wires) == []

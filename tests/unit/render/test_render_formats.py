@@ -13,7 +13,7 @@ from fontTools.ttLib.tables.otBase import BaseTTXConverter
 
 from orchestrator.definition.catalogue import load
 from orchestrator.errors import UsageError
-from orchestrator.render.image import Format, render
+from orchestrator.render.image import Format, lacks_letters, render
 from orchestrator.render.style import LAYERS
 from tests.support.drawn_flows import CJK, REVIEW, long_flow, read
 
@@ -164,3 +164,33 @@ def test_unknown_option_is_refused_with_the_known_ones(options: dict[str, object
     flow = load(ROOT / "flows" / "order_payment.flow.yaml")
     with pytest.raises(UsageError, match="one of:"):
         render(flow, "svg", **options)  # type: ignore[arg-type]
+
+
+def test_letters_that_no_font_of_the_package_has_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orchestrator.render.fonts.cjk_file", lambda: None)
+    assert lacks_letters(read(CJK))
+    assert not lacks_letters(read(REVIEW))
+    monkeypatch.setattr("orchestrator.render.fonts.cjk_file", lambda: ROOT / "pyproject.toml")
+    assert not lacks_letters(read(CJK))
+
+
+def test_a_picture_begins_where_its_first_card_does() -> None:
+    """Straightened arrows move cards to the right; what they leave is no part of the page."""
+    steps = [
+        f"  W{n}: {{execute: h, on_failure: U{n}, go_to: W{n + 1}}}\n"
+        f"  U{n}: {{execute: h, on_failure: Lost, go_to: {f'U{n - 1}' if n else 'Lost'}}}\n"
+        for n in range(8)
+    ]
+    flow = read(
+        "flow: Undoing\nstart: W0\nsteps:\n"
+        + "".join(steps)
+        + "  W8: {graceful_complete: }\n  Lost: {force_fail: undone}\n"
+    )
+    root = ET.fromstring(render(flow, "svg"))
+    left, _, _, _ = map(float, root.attrib["viewBox"].split())
+    drawn = [
+        float(x)
+        for path in root.iter(f"{SVG}path")
+        for x, _ in re.findall(r"(-?[\d.]+)[ ,](-?[\d.]+)", path.attrib["d"])
+    ]
+    assert min(drawn) - left == pytest.approx(28, abs=2)

@@ -29,3 +29,14 @@ def test_japanese_breaks_between_characters() -> None:
 @pytest.mark.parametrize("text", ["short", "a much longer text than fits in there"])
 def test_shortened_text_fits(text: str) -> None:
     assert text_width(shorten(text, 80, 11), 11) <= 80
+
+
+def test_a_long_name_breaks_between_its_words() -> None:
+    assert wrap("CollectSettlementInstructionsFromAllSubsidiaries", 200, 11) == [
+        "CollectSettlementInstructionsFromAll",
+        "Subsidiaries",
+    ]
+    assert wrap("collect_settlement_instructions_from", 150, 11) == [
+        "collect_settlement_",
+        "instructions_from",
+    ]
