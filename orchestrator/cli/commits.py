@@ -15,6 +15,7 @@ from orchestrator.cli.views import dim
 
 Change = Mapping[str, Any]
 MIN_DETAIL_WIDTH = 30
+INDENT = " " * 6
 
 
 def history_as_text(commits: Sequence[Mapping[str, Any]]) -> str:
@@ -39,11 +40,16 @@ def history_as_text(commits: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _line(row: list[str]) -> str:
-    """On a terminal a commit is one line, whatever it changed."""
+    """On a terminal a commit is one line, whatever it changed; two where that leaves no room to tell it."""
     *stem, details = row
     start = "".join(stem)
     if is_terminal(sys.stdout):
-        details = cut(details, max(get_terminal_size().columns - width_of(start), MIN_DETAIL_WIDTH))
+        width = get_terminal_size().columns
+        room = width - width_of(start)
+        if room < MIN_DETAIL_WIDTH and width_of(details) > room:
+            below = cut(details, max(width - len(INDENT), MIN_DETAIL_WIDTH))
+            return f"{start.rstrip()}\n{INDENT}{dim(below)}"
+        details = cut(details, room)
     return f"{start}{dim(details)}".rstrip()
 
 

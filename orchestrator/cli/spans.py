@@ -14,10 +14,12 @@ def parse_moment(text: str | datetime | None) -> datetime | None:
 def format_span(span: timedelta) -> str:
     """`350ms`, `2.4s`, `3m20s`, `5h02m`, `3d04h`."""
     seconds = max(span.total_seconds(), 0.0)
-    if seconds < 1:
-        return f"{round(seconds * 1000)}ms"
-    if seconds < 60:
+    milliseconds = round(seconds * 1000)
+    if milliseconds < 1000:
+        return f"{milliseconds}ms"
+    if milliseconds < 59_950:
         return f"{seconds:.1f}s"
+    seconds = max(seconds, 60.0)
     minutes = int(seconds // 60)
     if minutes < 60:
         return f"{minutes}m{int(seconds) % 60:02d}s"

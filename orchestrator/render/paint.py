@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from orchestrator.render.cards import Diagram
+from orchestrator.render.cards import Diagram, Rail
 from orchestrator.render.curves import place_labels, straighten, turn_back
 from orchestrator.render.layout import Box, Curve, lay_out
 from orchestrator.render.legend import paint_legend
@@ -59,13 +60,19 @@ def paint(diagram: Diagram, theme_name: ThemeName, direction: Direction, has_leg
     for wire in wires:
         for point in wire.points:
             bounds.include(*point)
-    shapes: list[Shape] = [paint_rail(each, heads.get(each.rail.ref), theme, direction) for each in placed]
     states = {card.ref: card.state for card in diagram.cards}
+    shapes: list[Shape] = [
+        paint_rail(each, heads.get(each.rail.ref), theme, direction, _is_unused(each.rail, states))
+        for each in placed
+    ]
     shapes += [_paint_curve(curve, states.get(curve.link.source, ""), theme) for curve in layout.curves]
     if "start" in layout.boxes:
         shapes.append(_paint_start(layout.boxes["start"], theme))
     shapes += [paint_card(card, layout.boxes[card.ref], theme) for card in diagram.cards]
-    shapes += [paint_wire(wire, theme, states[wire.card] == "unreached") for wire in wires]
+    shapes += [
+        paint_wire(wire, theme, states[wire.card] == "unreached" or _is_unused(wire.rail, states))
+        for wire in wires
+    ]
     labels = [_paint_label(curve, theme) for curve in layout.curves if curve.label_at is not None]
     if diagram.trace is None:
         shapes += labels
@@ -89,6 +96,12 @@ def paint(diagram: Diagram, theme_name: ThemeName, direction: Direction, has_leg
         description=diagram.description,
         shapes=(title, *shapes),
     )
+
+
+def _is_unused(rail: Rail, states: Mapping[str, str]) -> bool:
+    """Run overlay: no failure came to this recovery step."""
+    recovery = rail.ref.removeprefix("failure:")
+    return rail.kind == "failure" and states.get(f"step:{recovery}") == "unreached"
 
 
 def _paint_title(diagram: Diagram, theme: Theme, bounds: Bounds) -> Group:

@@ -58,7 +58,9 @@ def _head_width(rail: Rail) -> float:
     return round(widest + badge + 2 * CAP + 16)
 
 
-def paint_rail(placed: PlacedRail, head: Box | None, theme: Theme, direction: Direction) -> Group:
+def paint_rail(
+    placed: PlacedRail, head: Box | None, theme: Theme, direction: Direction, is_faded: bool = False
+) -> Group:
     rail = placed.rail
     tone = rail_tone(rail, theme)
     start = placed.start
@@ -81,6 +83,7 @@ def paint_rail(placed: PlacedRail, head: Box | None, theme: Theme, direction: Di
         css=f"rail {rail.kind}",
         title=rail.title or rail.name,
         ref="" if rail.kind == "failure" else rail.ref,
+        opacity=0.35 if is_faded else 1,
     )
 
 

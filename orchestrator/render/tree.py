@@ -201,7 +201,7 @@ def _movement(movement: Movement) -> str:
     words = movement.step
     if movement.for_each is not None:
         words += f" × each {movement.as_name} in {value_text(movement.for_each)}"
-    return words + (f" when {movement.when.text}" if movement.when is not None else "")
+    return words + (f" when {' '.join(movement.when.text.split())}" if movement.when is not None else "")
 
 
 def _effects(effects: Iterable[object]) -> list[str]:

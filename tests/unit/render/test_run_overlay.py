@@ -84,3 +84,12 @@ def test_decisions_passed_by_are_faded_with_their_arrows() -> None:
     assert groups["decision:EditContract/2", "link"].attrib["opacity"] == "0.35"
     assert groups["decision:EditContract/2", "row"].find(f"{SVG}g[@opacity]") is not None
     assert groups["decision:EditContract/1", "row"].find(f"{SVG}g[@opacity]") is None
+
+
+def test_a_failure_route_that_was_not_taken_is_faded_up_to_the_steps_that_have_it() -> None:
+    root = ET.fromstring(render(load(FLOW), "svg", overlay=OVERLAY))
+    groups = [group.attrib for group in root.iter(f"{SVG}g")]
+    wires = [each for each in groups if each.get("class") == "wire execute_failure"]
+    rails = [each for each in groups if each.get("class") == "rail failure"]
+    assert len(wires) == 4 and len(rails) == 1
+    assert {each.get("opacity") for each in (*wires, *rails)} == {"0.35"}
