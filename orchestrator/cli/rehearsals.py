@@ -161,9 +161,9 @@ def paint_coverage(coverage: Coverage, performances: Iterable[Performance]) -> R
     for place, number in coverage.counts.items():
         if place.kind is PlaceKind.STEP and number:
             failed = coverage.failed_counts.get(place.name, 0)
-            notes = [f"{failed} failed"] if failed else []
-            notes += [f"never: {', '.join(missed[place.name])}"] if place.name in missed else []
-            marks[place.name] = (Mark(MarkState.DONE, number, "; ".join(notes)),)
+            done = Mark(MarkState.DONE, number, f"{failed} failed" if failed else "")
+            never = ", ".join(missed.get(place.name, ()))
+            marks[place.name] = (done, *([Mark(MarkState.MISSED, 0, f"never: {never}")] if never else []))
         elif place.kind is PlaceKind.DECISION and number:
             taken[place.name] = number
     percent = 100 * coverage.taken_count // max(len(coverage.counts), 1)

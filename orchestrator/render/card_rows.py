@@ -174,7 +174,7 @@ class Pen:
             if mark.state is MarkState.DONE and not mark.text:
                 continue
             lines = wrap(_mark_text(mark), WRAP_WIDTH, SMALL_SIZE, 600, 4)
-            tone = "failed_run" if mark.state is MarkState.FAILED else mark.state.value
+            tone = _MARK_TONES.get(mark.state, mark.state.value)
             entries = tuple(Entry(line, tone, SMALL_SIZE, 600) for line in lines)
             rows.append(Row("status", entries, f"s{number}", tone, title=mark.text))
         return rows
@@ -233,9 +233,12 @@ class Pen:
         return entries + _outcome_entries(decision)
 
 
+_MARK_TONES = {MarkState.FAILED: "failed_run", MarkState.MISSED: "cancelled"}
+
+
 def _mark_text(mark: Mark) -> str:
     """The badge tells how many are done."""
-    if mark.state is MarkState.DONE:
+    if mark.state in (MarkState.DONE, MarkState.MISSED):
         return mark.text
     count = f"{mark.count} " if mark.count > 1 else ""
     return f"{count}{mark.state}" + (f": {mark.text}" if mark.text else "")

@@ -14,6 +14,8 @@ class MarkState(StrEnum):
     RETRYING = "retrying"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    MISSED = "missed"
+    """Coverage: what of the step never came. It is no state of the step: its count is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,4 +96,5 @@ _URGENCY = (
     MarkState.WAITING,
     MarkState.DONE,
     MarkState.CANCELLED,
+    MarkState.MISSED,
 )

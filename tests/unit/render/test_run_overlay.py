@@ -93,3 +93,16 @@ def test_a_failure_route_that_was_not_taken_is_faded_up_to_the_steps_that_have_i
     rails = [each for each in groups if each.get("class") == "rail failure"]
     assert len(wires) == 4 and len(rails) == 1
     assert {each.get("opacity") for each in (*wires, *rails)} == {"0.35"}
+
+
+def test_what_never_came_wears_no_colour_of_what_did() -> None:
+    marks = {"EditContract": (Mark(MarkState.DONE, 2), Mark(MarkState.MISSED, 0, "never: on failure → Save"))}
+    root = ET.fromstring(render(load(FLOW), "svg", overlay=RunOverlay("1 rehearsal, 50 % taken", marks)))
+    rows = {
+        " ".join(label.text or "" for label in group.iter(f"{SVG}text")): group.attrib["class"]
+        for group in root.iter(f"{SVG}g")
+        if group.attrib.get("class", "").startswith("row status")
+    }
+    assert rows == {"never: on failure → Save": "row status cancelled"}
+    cards = [group.attrib.get("class", "") for group in root.iter(f"{SVG}g")]
+    assert "card step done" in cards
