@@ -179,9 +179,10 @@ def find_flags_used_as_locks(facts: Facts) -> Iterator[Problem]:
         writes = list(_writes(facts, name))
         freeing = [path for _, path, value in writes if value in (False, None)]
         taking = [(step, path) for step, path, value in writes if value is True]
-        for step, path in taking if freeing else ():
+        is_contended = bool(freeing) and facts.crowds.has({step.name for step, _ in taking})
+        for step, path in taking if is_contended else ():
             test = _test_before(facts, step, name)
-            if test is not None and facts.crowds.has([step.name]):
+            if test is not None:
                 yield facts.problem(
                     "TOK013",
                     f"`{step.name}` takes `{name}` for a lock: who finds it set cannot wait for it,"

@@ -215,6 +215,14 @@ def test_a_flag_tested_before_the_step_that_sets_it() -> None:
     assert len(found(text, "TOK013")) == 1
 
 
+def test_a_flag_that_two_steps_test_and_set() -> None:
+    try_one = FLAG[FLAG.index("  Try:") : FLAG.index("  Write:")]
+    text = FLAG.replace("[Try, Try]", "[Try, Retry]").replace(
+        "  Write:", f"{try_one.replace('Try', 'Retry')}  Write:"
+    )
+    assert len(found(text, "TOK013")) == 1
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
