@@ -9,9 +9,9 @@ from orchestrator.definition.model import Flow
 from orchestrator.verify.analysis import Analysis
 from orchestrator.verify.properties import all_checks
 from orchestrator.verify.report import FlowReport, PropertyReport, Verdict
-from orchestrator.verify.search import DEFAULT_DEPTH, Progress, explore
-from orchestrator.verify.sources import DEFAULT, external_of
+from orchestrator.verify.search import DEFAULT_DEPTH, Progress
 from orchestrator.verify.transitions import Transitions
+from orchestrator.verify.widening import explore_widely
 
 DEFAULT_FAN_OUT = (0, 1, 2, 3)
 DEFAULT_MAX_STATES = 200_000
@@ -29,13 +29,12 @@ def verify_flow(
     """Every property, or those named; sizes of fan-out as given, as the flow says, or 0 to 3."""
     started = time.perf_counter()
     sizes = tuple(fan_out or flow.verify.get("fan_out", DEFAULT_FAN_OUT))
-    external = external_of(flow)
     depth = flow.verify.get("depth", DEFAULT_DEPTH)
-    graph = explore(Transitions(flow, sizes, external), max_states, progress, depth=depth)
+    graph, external = explore_widely(flow, sizes, max_states, progress, depth)
     analysis = Analysis(graph)
     found = tuple(_check(analysis, properties))
     worst = max((report.verdict for report in found), key=_WORST_LAST.index, default=Verdict.CHECKED)
-    bounds = {name: external.get(name, DEFAULT) for name in _outside(graph.transitions)}
+    bounds = {name: external[name] for name in _outside(graph.transitions)}
     return FlowReport(flow, worst, len(graph.states), time.perf_counter() - started, sizes, bounds, found)
 
 

@@ -104,43 +104,42 @@ def check_graceful(analysis: Analysis) -> Iterator[PropertyReport]:
 
 def check_dead_transition(analysis: Analysis) -> Iterator[PropertyReport]:
     """Decisions and alternatives that no run ever takes."""
-    if not analysis.graph.is_complete or analysis.graph.pumped:
+    if analysis.graph.pumped:
         return
+    dead = list(find_dead(analysis)) if analysis.graph.is_complete else []
+    for message, path, help in dead:
+        yield violated("dead_transition", "VER004", message, path, None, help=help)
+    if not dead:
+        yield kept(analysis, "dead_transition", "VER004", "every decision and condition comes into play")
+
+
+def find_dead(analysis: Analysis) -> Iterator[tuple[str, Path, str]]:
+    """What is never taken, where it stands, and what to do."""
     taken = {(o.step, o.decision) for o in analysis.outcomes if o.decision and o.actor is not None}
     entered = {place.step for place in analysis.places}
-    is_clean = True
     for step in analysis.flow.steps.values():
         if step.name not in entered:
             continue
         for position, decision in enumerate(step.decisions, start=1):
             if (step.name, position) not in taken:
-                is_clean = False
-                yield violated(
-                    "dead_transition",
-                    "VER004",
-                    f"decision {position} of `{step.name}` is never taken",
-                    decision.path,
-                    None,
-                    help="remove it, or look for the guard or the wait that keeps it from being reached",
-                )
+                message = f"decision {position} of `{step.name}` is never taken"
+                yield message, decision.path, _NEVER_TAKEN
     waited_in = {place.step for place in analysis.places if place.phase is Phase.WAITING}
     for step in analysis.flow.steps.values():
-        if step.name not in waited_in or step.wait_for is None:
+        if step.name not in waited_in or step.wait_for is None or step.wait_for.handler is not None:
             continue
         won = {id for o in analysis.outcomes if o.step == step.name for id in o.conditions}
         for condition in step.wait_for.conditions:
-            if condition.id not in won and step.wait_for.handler is None:
-                is_clean = False
-                yield violated(
-                    "dead_transition",
-                    "VER004",
+            if condition.id not in won:
+                yield (
                     f"the wait of `{step.name}` never ends by `{condition.id}`",
                     condition.path,
-                    None,
-                    help="nobody can send it while the step waits; remove the condition or send it",
+                    _NEVER_ENDED,
                 )
-    if is_clean:
-        yield kept(analysis, "dead_transition", "VER004", "every decision and condition comes into play")
+
+
+_NEVER_TAKEN = "remove it, or look for the guard or the wait that keeps it from being reached"
+_NEVER_ENDED = "nobody can send it while the step waits; remove the condition or send it"
 
 
 def _lasso(analysis: Analysis, number: int) -> tuple[int, list[tuple[int, Outcome]]]:
