@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orchestrator.core.state import Phase
-from orchestrator.definition.model import Path
+from orchestrator.definition.model import GracefulComplete, Path
+from orchestrator.graph.paths import has_outcome
 from orchestrator.verify.analysis import Analysis
 from orchestrator.verify.properties import Check
 from orchestrator.verify.properties.findings import kept, violated
@@ -98,8 +99,16 @@ def check_graceful(analysis: Analysis) -> Iterator[PropertyReport]:
             help="cancel what waits before completing, or end it with a message or a timer",
         )
         return
-    if any(state.is_completing and state.is_running for state in analysis.graph.states):
+    if any(state.is_completing and state.is_running for state in analysis.graph.states) or (
+        not analysis.graph.is_complete and _asks_for_completion(analysis)
+    ):
         yield kept(analysis, "graceful_never_completes", "FAI009", "a completion that was asked for can come")
+
+
+def _asks_for_completion(analysis: Analysis) -> bool:
+    flow = analysis.flow
+    deciders = [*flow.steps.values(), *([flow.on_timeout] if flow.on_timeout is not None else [])]
+    return any(has_outcome(each, (GracefulComplete,)) for each in deciders)
 
 
 def check_dead_transition(analysis: Analysis) -> Iterator[PropertyReport]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from orchestrator.definition.model import Delivery, Path
+from orchestrator.graph.cancels import cancels
 from orchestrator.graph.section import Section
 from orchestrator.verify.analysis import Analysis, Held
 from orchestrator.verify.properties import Check
@@ -81,7 +82,8 @@ def check_exclusion(analysis: Analysis) -> Iterator[PropertyReport]:
 def check_cancelled_holder(analysis: Analysis) -> Iterator[PropertyReport]:
     """A cancel ends somebody who holds a token that nobody gives back."""
     for section in analysis.sections:
-        if not any(outcome.cancels for outcome in analysis.outcomes):
+        is_unsure = not analysis.graph.is_complete and any(True for _ in cancels(analysis.flow))
+        if not is_unsure and not any(outcome.cancels for outcome in analysis.outcomes):
             return
         found = _find_lost_by_cancel(analysis, section)
         if found is None:
