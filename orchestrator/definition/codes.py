@@ -30,7 +30,9 @@ CODES: dict[str, Code] = {
         fix="safe",
         found_by=("rule",),
     ),
-    "YML004": Code("non-string-key", "Keys of mappings are text; quote numbers, true/false and null."),
+    "YML004": Code(
+        "non-string-key", "Keys of mappings are text; quote numbers, true/false and null.", fix="safe"
+    ),
     "YML005": Code("alias-limit", "An alias refers to itself, to nothing, or expands to too much."),
     "YML006": Code("multiple-documents", "A file holds one flow: one YAML document."),
     "YML007": Code(
@@ -58,8 +60,12 @@ CODES: dict[str, Code] = {
     "SCH005": Code("exclusive-keys", "These keys cannot stand together."),
     "SCH002": Code("missing-key", "A key that is needed here is absent."),
     "SCH008": Code("misplaced-key", "The key is known, but has no place here."),
-    "SCH004": Code("bad-duration", "Not a duration: use `30s`, `1h30m`, `PT1H` or a number of seconds."),
-    "SCH003": Code("wrong-type", "The value has the wrong shape, such as a text where a list is asked."),
+    "SCH004": Code(
+        "bad-duration", "Not a duration: use `30s`, `1h30m`, `PT1H` or a number of seconds.", fix="safe"
+    ),
+    "SCH003": Code(
+        "wrong-type", "The value has the wrong shape, such as a text where a list is asked.", fix="safe"
+    ),
     "SCH009": Code("unknown-word", "The value is not one of the words known here."),
     "SCH010": Code("bad-number", "The number is outside of what is allowed here."),
     "SCH011": Code("bad-time", "Not a time: use RFC 3339 text or epoch seconds."),

@@ -16,7 +16,7 @@ import yaml
 
 from orchestrator.definition.model import Json
 from orchestrator.definition.problem import Fix, Span, split_lines
-from orchestrator.definition.quoting import explain_syntax_error, quote_expression_at
+from orchestrator.definition.quoting import explain_syntax_error, quote_expression_at, quote_key
 
 DEPTH_LIMIT = 100
 ALIAS_NODE_LIMIT = 10_000
@@ -258,9 +258,10 @@ class _Composer:
         if not isinstance(key, Scalar) or not (key.style or _is_text(key.value)):
             shown = f"`{key.value}`" if isinstance(key, Scalar) and key.value else f"this {_kind_of(key)}"
             quoted = f': write "{key.value}"' if isinstance(key, Scalar) and key.value else ""
-            self._report(
-                "YML004", f"{shown} is not text; keys are text", key.span, help=f"quote the key{quoted}"
-            )
+            message = f"{shown} is not text; keys are text"
+            is_new = isinstance(key, Scalar) and key.value not in node.entries
+            fix = quote_key(key.span, key.value) if isinstance(key, Scalar) and is_new else None
+            self._report("YML004", message, key.span, help=f"quote the key{quoted}", fix=fix)
             return
         if key.value == "<<" and not key.style:
             self._report(

@@ -20,7 +20,8 @@ from orchestrator.definition.parse_handlers import (
 )
 from orchestrator.definition.parse_values import Scope, check_input, read_type, read_value
 from orchestrator.definition.parse_waits import read_wait_for
-from orchestrator.definition.reading import FIXED_NAMES, Fields, Reading
+from orchestrator.definition.reading import Fields, Reading
+from orchestrator.definition.reserved import FIXED_NAMES
 from orchestrator.definition.scopes import Scopes
 from orchestrator.definition.types import ANY, Type
 

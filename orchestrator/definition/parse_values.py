@@ -18,6 +18,7 @@ from orchestrator.definition.model import Json, Path
 from orchestrator.definition.problem import Edit, Fix
 from orchestrator.definition.quoting import quoted
 from orchestrator.definition.reading import Fields, Reading, shown
+from orchestrator.definition.respelling import respell_duration
 from orchestrator.definition.type_text import TypeProblem
 from orchestrator.definition.types import ANY, Type, parse_type
 from orchestrator.errors import InvalidValue
@@ -171,6 +172,10 @@ def _report_expression(reading: Reading, problem: ExpressionProblem, path: Path,
 
 def read_count(reading: Reading, node: Json, path: Path, scope: Scope, what: str) -> Value | None:
     """A whole number from 0, or an expression giving one."""
+    is_number = isinstance(node, int) and not isinstance(node, bool)
+    if not is_number and not (isinstance(node, str) and "${" in node):
+        reading.read_integer(node, path, what)
+        return None
     value = read_value(reading, node, path, scope, what, _INTEGER)
     if value is None or not value.is_literal:
         return value
@@ -210,7 +215,9 @@ def _read_instant(
     try:
         asked.parse(value.evaluate({}))
     except ValueError as error:
-        reading.report(asked.code, path, f"{what}: {error}")
+        is_misspelt = asked is _SPAN and isinstance(node, str)
+        fix = reading.rewriting(path, respell_duration(node)) if is_misspelt else None
+        reading.report(asked.code, path, f"{what}: {error}", fix=fix)
         return None
     return value
 

@@ -240,3 +240,10 @@ def _advise(problem: str, character: str) -> str:
     if "block end" in problem or "expected key" in problem or "'-' indicator" in problem:
         return "check the indentation of this line and the ones above it"
     return ""
+
+
+def quote_key(span: Span, text: str) -> Fix | None:
+    """A key that YAML reads as a number, true, false or null."""
+    if span.line != span.end_line or not re.fullmatch(r"[-+.~\w]+", text, re.ASCII):
+        return None
+    return Fix("quote the key", (Edit(span, f'"{text}"'),), is_safe=True)

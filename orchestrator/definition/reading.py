@@ -16,57 +16,20 @@ from orchestrator.definition.model import Json, Path
 from orchestrator.definition.nearness import did_you_mean, only_near
 from orchestrator.definition.problem import Edit, Fix, LabelledSpan, Problem, Span
 from orchestrator.definition.quoting import find_cut_at_comment, has_open_bracket, quoting_of
+from orchestrator.definition.reserved import CEL_KEYWORDS, FIXED_NAMES
+from orchestrator.definition.respelling import (
+    quoting,
+    respell_duration,
+    respell_flag,
+    respell_integer,
+    rewriting,
+)
 from orchestrator.definition.source import Source
 
 if TYPE_CHECKING:
     from orchestrator.definition.types import Type
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z", re.ASCII)
-CEL_KEYWORDS = frozenset(
-    [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ]
-)
-FIXED_NAMES = frozenset(
-    [
-        "input",
-        "wait",
-        "attributes",
-        "channels",
-        "local",
-        "failure",
-        "wait_for_failed",
-        "run",
-        "step",
-        "now",
-        "result",
-        "steps",
-        "regions",
-        "reports",
-    ]
-)
-"""In scope by themselves, or kept for later: never an `as`, result or `let` name."""
-
 _KINDS = {
     "step": ("a step", "REF001"),
     "channel": ("a channel", "REF002"),
@@ -146,6 +109,10 @@ class Reading:
         if self.source.text_at(span).strip("'\"") != old:
             return None
         return Fix(f"rename `{old}` to `{new}`", (Edit(span, new),), is_safe=False)
+
+    def rewriting(self, path: Path, new: str | None) -> Fix | None:
+        """Writes `new` for the value at the path, which can only mean that."""
+        return rewriting(self.source, self.source.locate(path).value, new)
 
     # --- Mappings and lists -------------------------------------------------------------------------------
 
@@ -241,7 +208,8 @@ class Reading:
     def read_text(self, node: Json, path: Path, what: str) -> str | None:
         if isinstance(node, str):
             return node
-        self.report("SCH003", path, f"{what} is text, not {shown(node)}", help=_quote_help(node))
+        fix = quoting(self.source, self.source.locate(path).value) if _quote_help(node) else None
+        self.report("SCH003", path, f"{what} is text, not {shown(node)}", help=_quote_help(node), fix=fix)
         return None
 
     def read_flag(self, node: Json, path: Path, what: str) -> bool | None:
@@ -250,12 +218,14 @@ class Reading:
         help = (
             "in YAML 1.2 only `true` and `false` are booleans" if node in ("yes", "no", "on", "off") else ""
         )
-        self.report("SCH003", path, f"{what} is true or false, not {shown(node)}", help=help)
+        fix = self.rewriting(path, respell_flag(node))
+        self.report("SCH003", path, f"{what} is true or false, not {shown(node)}", help=help, fix=fix)
         return None
 
     def read_integer(self, node: Json, path: Path, what: str, *, minimum: int = 0) -> int | None:
         if isinstance(node, bool) or not isinstance(node, int):
-            self.report("SCH003", path, f"{what} is a whole number, not {shown(node)}")
+            fix = self.rewriting(path, respell_integer(node))
+            self.report("SCH003", path, f"{what} is a whole number, not {shown(node)}", fix=fix)
             return None
         if node < minimum:
             self.report("SCH010", path, f"{what} is at least {minimum}, not {shown(node)}")
@@ -277,7 +247,8 @@ class Reading:
         try:
             return parse_duration(node)
         except ValueError as error:
-            self.report("SCH004", path, f"{what}: {error}")
+            fix = self.rewriting(path, respell_duration(node) if isinstance(node, str) else None)
+            self.report("SCH004", path, f"{what}: {error}", fix=fix)
             return None
 
     # --- Names --------------------------------------------------------------------------------------------

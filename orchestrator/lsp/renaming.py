@@ -12,7 +12,7 @@ from orchestrator.definition.mentions import name_conditions
 from orchestrator.definition.model import Path
 from orchestrator.definition.parse import parse
 from orchestrator.definition.problem import Edit, Fix, Span
-from orchestrator.definition.reading import CEL_KEYWORDS, FIXED_NAMES
+from orchestrator.definition.reserved import CEL_KEYWORDS, FIXED_NAMES
 from orchestrator.definition.symbols import Mention, Symbol, SymbolKind, SymbolTable
 from orchestrator.definition.type_text import PLAIN
 from orchestrator.lint.fixing import apply_fixes

@@ -214,7 +214,7 @@ WAITS = [
     ("{until: {channel: cm, key: ⟦1.5⟧}}", ["TYP002"]),
     ("{until: {channel: c, for: 1, ⟦at_least⟧: 1}}", ["SCH005"]),
     ("{until: {channel: c, for: ⟦-1⟧}}", ["SCH010"]),
-    ("{until: {channel: c, for: ⟦one⟧}}", ["TYP002"]),
+    ("{until: {channel: c, for: ⟦one⟧}}", ["SCH003"]),
     ("{until: {channel: c, for: ⟦'${attributes.status}'⟧}}", ["TYP003"]),
     ("{until: {channel: c, at_least: 3, at_most: ⟦2⟧}}", ["SCH010"]),
     ("{until: {timer: ⟦soon⟧}}", ["SCH004"]),
