@@ -21,8 +21,9 @@ from orchestrator.verify.sources import DEFAULT, external_of
 from orchestrator.verify.transitions import Transitions
 
 FACTORS = (2, 4)
-WIDE_STATES = 50_000
-"""What a search with more from outside may cost; beyond it the first one counts."""
+WIDE_STATES = (2_000, 4, 20_000)
+"""What a search with more from outside may cost: the first, or so many times the one before, never more than
+the last. Beyond that the one before counts."""
 
 External = dict[str, tuple[int, int]]
 
@@ -38,7 +39,7 @@ def explore_widely(
         return graph, external
     dead = len(list(find_dead(Analysis(graph))))
     for wider in _wider(external, given) if dead else ():
-        limit = min(max_states, WIDE_STATES)
+        limit = min(max_states, _worthwhile(len(graph.states)))
         wide = explore(Transitions(flow, sizes, wider), limit, progress, depth=depth)
         if not wide.is_complete or wide.pumped:
             break
@@ -48,6 +49,11 @@ def explore_widely(
         if not dead:
             break
     return graph, external
+
+
+def _worthwhile(state_count: int) -> int:
+    least, factor, most = WIDE_STATES
+    return min(max(least, factor * state_count), most)
 
 
 def _wider(external: External, given: External) -> Iterator[External]:
