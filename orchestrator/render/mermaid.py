@@ -8,7 +8,7 @@ from orchestrator.definition.model import Flow
 from orchestrator.render.cards import Card, Diagram, Link, Rail, Row
 from orchestrator.render.content import compose
 from orchestrator.render.overlay import RunOverlay
-from orchestrator.render.style import THEMES, Direction
+from orchestrator.render.style import NAME_SIZE, THEMES, Direction
 
 _CLASSES = (
     "graceful",
@@ -51,8 +51,8 @@ def _card_lines(card: Card) -> list[str]:
     """What fits a box: all but the guards and targets, which stand on the arrows."""
     lines = []
     for row in card.rows:
-        for number, entry in enumerate(row.entries):
-            if row.kind == "title" and number == 0:
+        for entry in row.entries:
+            if row.kind == "title" and entry.size == NAME_SIZE:
                 lines.append(f"**{entry.prefix}{entry.text}**")
             elif row.kind in ("wait", "entry", "title", "status") or row.is_final or entry.pill:
                 lines.append(("→ " if entry.pill else "") + entry.prefix + entry.text)

@@ -194,3 +194,11 @@ def test_a_picture_begins_where_its_first_card_does() -> None:
         for x, _ in re.findall(r"(-?[\d.]+)[ ,](-?[\d.]+)", path.attrib["d"])
     ]
     assert min(drawn) - left == pytest.approx(28, abs=2)
+
+
+def test_every_line_of_a_long_name_is_bold_in_mermaid() -> None:
+    name = "CollectSettlementInstructionsFromAllSubsidiaries"
+    text = render(
+        read(f"flow: A\nstart: {name}\nsteps: {{{name}: {{graceful_complete: }}}}\n"), "mermaid"
+    ).decode()
+    assert "**CollectSettlementInstructionsFromAll**<br/>**Subsidiaries**" in text
