@@ -21,7 +21,9 @@ class Code(NamedTuple):
 CODES: dict[str, Code] = {
     "YML001": Code("syntax-error", "The file is not YAML."),
     "YML002": Code(
-        "duplicate-key", "A mapping has the same key twice; YAML readers would silently keep one."
+        "duplicate-key",
+        "A mapping has the same key twice; YAML readers would silently keep one.",
+        fix="unsafe",
     ),
     "YML003": Code(
         "ambiguous-scalar",

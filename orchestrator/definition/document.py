@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import yaml
 
+from orchestrator.definition.dropping import drop_entry
 from orchestrator.definition.model import Json
 from orchestrator.definition.problem import Fix, Span, split_lines
 from orchestrator.definition.quoting import explain_syntax_error, quote_expression_at, quote_key
@@ -279,6 +280,7 @@ class _Composer:
                 key.span,
                 help="remove one of the two",
                 first=first,
+                fix=drop_entry(self._lines, key.span, value.span),
             )
             return
         node.entries[key.value] = (key.span, value)

@@ -106,3 +106,44 @@ def test_a_count_that_is_none_has_the_wrong_shape(key: str, count: str) -> None:
     )
     (problem,) = [each for each in lint_text(text, PATH) if each.severity == "error"]
     assert (problem.code, problem.span.line) == ("SCH003", 9)
+
+
+REPEATED = """\
+flow: Example
+start: A
+steps:
+  A:  # kept
+    graceful_complete: {a: 1, b: 2}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("start: A\n", "start: A\nstart: B  # later\n"),
+        ("{a: 1, b: 2}", "{a: 1, b: 2, a: 3}"),
+        ("{a: 1, b: 2}", "{a: 1, a: [3, 4], b: 2}"),
+        ("b: 2}\n", "b: 2}\n  A:\n    description: >-\n      text\n\n      more\n    dead_end: true\n"),
+        ("b: 2}\n", "b: 2}\n  A:\n"),
+        ("start: A\n", "start: A\nstart: |\n  B\n"),
+    ],
+    ids=["a line", "the last of a flow mapping", "one in between", "a block", "nothing", "a block scalar"],
+)
+def test_the_later_of_two_entries_goes_when_unsafe_fixes_are_asked_for(old: str, new: str) -> None:
+    assert old in REPEATED
+    text = REPEATED.replace(old, new, 1)
+    assert {problem.code for problem in lint_text(text, PATH)} == {"YML002"}
+    assert fixed(text) == text
+    assert fix_text(text, PATH, lambda problem: problem.fix is not None).after == REPEATED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "flow: Example\nx-a: {a: 1,\n  a: &x 2, b: *x}\nstart: A\nsteps: {A: {graceful_complete: }}\n",
+        "flow: Example\nx-a: {\n  a: 1, b: 2,\n  a: 3}\nstart: A\nsteps: {A: {graceful_complete: }}\n",
+    ],
+    ids=["others refer to it", "it ends a bracket of other lines"],
+)
+def test_an_entry_that_does_not_stand_by_itself_is_left(text: str) -> None:
+    assert fix_text(text, PATH, lambda problem: problem.fix is not None).after == text
