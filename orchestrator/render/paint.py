@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from orchestrator.render.cards import Diagram, Rail
 from orchestrator.render.curves import place_labels, straighten, turn_back
-from orchestrator.render.layout import Box, Curve, lay_out
+from orchestrator.render.layout import Box, Curve, Layout, lay_out
 from orchestrator.render.legend import paint_legend
 from orchestrator.render.metrics import text_width, wrap
 from orchestrator.render.paint_cards import paint_card
@@ -15,7 +15,7 @@ from orchestrator.render.paint_rails import paint_rail, paint_wire, place_heads
 from orchestrator.render.paint_trace import TracePlaces, paint_trace, tell_trace
 from orchestrator.render.shapes import Drawing, Group, Label, Line, Rect, Shape, circle, polygon
 from orchestrator.render.style import SMALL_SIZE, THEMES, Direction, Theme, ThemeName
-from orchestrator.render.wires import route
+from orchestrator.render.wires import PlacedRail, Wire, route
 
 MARGIN = 28.0
 TITLE_SIZE = 20.0
@@ -50,16 +50,7 @@ def paint(diagram: Diagram, theme_name: ThemeName, direction: Direction, has_leg
     layout = place_labels(straighten(layout) if direction == "TB" else turn_back(layout))
     placed, wires = route(diagram, layout, direction == "LR")
     heads = place_heads(placed, direction)
-    extent = layout.extent
-    bounds = Bounds(extent.x, extent.y, extent.right, extent.bottom)
-    for box in heads.values():
-        bounds.include_box(box)
-    for each in placed:
-        bounds.include(*each.start)
-        bounds.include(*each.end)
-    for wire in wires:
-        for point in wire.points:
-            bounds.include(*point)
+    bounds = _bounds_of(layout, placed, wires, heads)
     states = {card.ref: card.state for card in diagram.cards}
     shapes: list[Shape] = [
         paint_rail(each, heads.get(each.rail.ref), theme, direction, _is_unused(each.rail, states))
@@ -96,6 +87,20 @@ def paint(diagram: Diagram, theme_name: ThemeName, direction: Direction, has_leg
         description=diagram.description,
         shapes=(title, *shapes),
     )
+
+
+def _bounds_of(layout: Layout, placed: list[PlacedRail], wires: list[Wire], heads: dict[str, Box]) -> Bounds:
+    extent = layout.extent
+    bounds = Bounds(extent.x, extent.y, extent.right, extent.bottom)
+    for box in heads.values():
+        bounds.include_box(box)
+    for each in placed:
+        bounds.include(*each.start)
+        bounds.include(*each.end)
+    for wire in wires:
+        for point in wire.points:
+            bounds.include(*point)
+    return bounds
 
 
 def _is_unused(rail: Rail, states: Mapping[str, str]) -> bool:
