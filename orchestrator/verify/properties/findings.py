@@ -33,8 +33,10 @@ def violated(
 
 def kept(analysis: Analysis, name: str, rule: str, message: str) -> PropertyReport:
     """Nothing was found; that says all within the bounds only where the search ended."""
-    verdict = Verdict.CHECKED if analysis.graph.is_complete else Verdict.UNKNOWN
-    return PropertyReport(name, rule, verdict, message, severity=_severity(rule))
+    if not analysis.graph.is_complete:
+        message = f"not decided: {message}"
+        return PropertyReport(name, rule, Verdict.UNKNOWN, message, severity=_severity(rule))
+    return PropertyReport(name, rule, Verdict.CHECKED, message, severity=_severity(rule))
 
 
 def proved(name: str, rule: str, message: str) -> PropertyReport:
