@@ -11,6 +11,7 @@ from orchestrator.graph.paths import cycles, movements_from, round_trip
 from orchestrator.graph.query import movements_of, read_paths, with_otherwise
 from orchestrator.lint.facts import Facts
 from orchestrator.lint.rules import Rule
+from orchestrator.lint.rules.waits import holds_at_once
 
 
 def find_busy_loops(facts: Facts) -> Iterator[Problem]:
@@ -25,14 +26,18 @@ def find_busy_loops(facts: Facts) -> Iterator[Problem]:
         has_handler = any(steps[name].execute is not None for name in members)
         if all(_always_stays(steps[name], members) for name in members):
             severity, why = ("warning" if has_handler else "error"), "and no way out"
+        elif any(_has_conditions(steps[name]) for name in members):
+            continue
         elif not has_handler and not _changes_its_guards(facts, members):
             severity, why = "warning", "and changes nothing that its guards read: it waits by spinning"
         else:
             continue
         trip = round_trip(edges, members, first)
+        has_waits = any(_has_conditions(steps[name]) for name in members)
+        rest = "only waits that hold at once" if has_waits else "neither wait nor timer"
         yield facts.problem(
             "GRA006",
-            f"the cycle {' → '.join(trip)} has neither wait nor timer, {why}",
+            f"the cycle {' → '.join(trip)} has {rest}, {why}",
             _movement_path(steps[first], trip[1]),
             also=[(_movement_path(steps[name], to), "goes on here") for name, to in pairwise(trip[1:])],
             help="let one of the steps wait, for a timer at least, or end the loop after a number of rounds",
@@ -41,6 +46,10 @@ def find_busy_loops(facts: Facts) -> Iterator[Problem]:
 
 
 def _waits(step: Step) -> bool:
+    return _has_conditions(step) and step.wait_for is not None and not holds_at_once(step.wait_for)
+
+
+def _has_conditions(step: Step) -> bool:
     return step.wait_for is not None and step.wait_for.combinator is not Combinator.NONE
 
 

@@ -209,6 +209,20 @@ def _is_read(step: Step, condition_id: str) -> bool:
     )
 
 
+def holds_at_once(wait: WaitFor) -> bool:
+    """Whatever comes, one of its combinations asks for nothing: no message, and no time."""
+    if wait.combinator in (Combinator.HANDLER, Combinator.NONE):
+        return False
+    blocking = {each.id for each in wait.conditions if is_optional(each) or not _asks_nothing(each)}
+    return any(not group & blocking for group in groups_of(wait))
+
+
+def _asks_nothing(condition: Condition) -> bool:
+    if isinstance(condition, ChannelCondition):
+        return minimum(condition) == 0
+    return literal_span(condition) == timedelta(0)
+
+
 def literal_span(condition: Condition) -> timedelta | None:
     """Of a timer whose length is written out."""
     if not isinstance(condition, TimerCondition) or not isinstance(condition.after, Literal):

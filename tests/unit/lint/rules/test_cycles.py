@@ -11,6 +11,7 @@ flow: F
 timeout: 1h
 attributes: {n: {type: integer, initial: 0}, other: {type: integer, initial: 0}}
 start: A
+channels: {c: {type: string, external: true}}
 rpcs: {touch: {set: {other: 1}}}
 steps:
 """
@@ -28,6 +29,10 @@ def severities(steps: str) -> list[str]:
         "  A: {go_to_many: [A, B]}\n  B: {dead_end: true}\n",
         "  A: {decide: [{when: attributes.n > 3, go_to: A}, {go_to: B}]}\n  B: {go_to: A}\n",
         "  A: {wait_for: {set: {n: 1}}, go_to: A}\n",
+        "  A: {wait_for: {until: {channel: c, at_most: 3}}, go_to: A}\n",
+        "  A: {wait_for: {until: {channel: c, at_least: 0}}, go_to: A}\n",
+        "  A: {wait_for: {until: {timer: 0s}}, go_to: A}\n",
+        "  A: {wait_for: {any_of: [{timer: 1h}, {channel: c, at_most: 1}]}, go_to: A}\n",
     ],
 )
 def test_a_loop_without_wait_and_way_out_is_an_error(steps: str) -> None:
@@ -50,6 +55,10 @@ def test_a_loop_of_calls_without_way_out_and_one_that_waits_by_spinning_are_warn
     "steps",
     [
         "  A: {wait_for: {until: {timer: 1s}}, go_to: A}\n",
+        "  A: {wait_for: {all_of: [{timer: 1s}, {channel: c, at_most: 1}]}, go_to: A}\n",
+        "  A: {wait_for: {until: {channel: c, at_least: 1, at_most: 3}}, go_to: A}\n",
+        "  A: {wait_for: {until: {channel: c, at_least: 0}}, decide: "
+        "[{when: 'size(wait.c.messages) > 0', go_to: A}, {graceful_complete: }]}\n",
         "  A: {go_to: B}\n  B: {wait_for: {until: {timer: 1s}}, go_to: A}\n",
         "  A: {execute: a, decide: [{when: result == 1, graceful_complete: }, {go_to: A}]}\n",
         "  A: {execute: a, on_failure: B, go_to: A}\n  B: {graceful_complete: }\n",
@@ -67,7 +76,7 @@ def test_a_loop_that_waits_counts_or_asks_a_handler_is_fine(steps: str) -> None:
 def test_the_cycle_is_named_and_shown() -> None:
     (problem,) = found(HEAD + "  A: {go_to: B}\n  B: {go_to: C}\n  C: {go_to: A}\n", "GRA006")
     assert problem.message == "the cycle A → B → C → A has neither wait nor timer, and no way out"
-    assert [span.span.line for span in problem.spans] == [8, 9]
+    assert [span.span.line for span in problem.spans] == [9, 10]
 
 
 def failing(a: str, b: str, c: str = "") -> str:
@@ -80,7 +89,7 @@ def test_failure_routes_in_a_circle_are_found_once() -> None:
     text = failing("on_failure: B, ", "on_failure: C, ", "on_failure: A, ")
     (problem,) = found(text, "GRA007")
     assert problem.message == "failure routes lead in a circle: A → B → C → A"
-    assert places(text, "GRA007") == ["7:34"]
+    assert places(text, "GRA007") == ["8:34"]
 
 
 def test_routes_that_movements_and_routes_give_their_targets_count() -> None:
