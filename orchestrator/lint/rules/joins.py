@@ -168,10 +168,13 @@ def _mismatch(facts: Facts, wait: CountingWait) -> Iterator[Problem]:
     if is_quorum:
         return  # 2 of 3: meant so
     condition = wait.condition
+    messages = "1 message" if str(expected) == "1" else f"{expected} messages"
+    branches = f"{given} branches are started that publish one each"
+    if str(given) == "1":
+        branches = "1 branch is started that publishes one"
     yield facts.problem(
         "JON003",
-        f"`{wait.waiter.step}` awaits {expected} messages of `{condition.channel}`,"
-        f" and {given} branches are started that publish one each",
+        f"`{wait.waiter.step}` awaits {messages} of `{condition.channel}`, and {branches}",
         condition.exactly.path if condition.exactly is not None else condition.path,
         also=[(m.path, "branches started here") for m in wait.branches],
         help="count what the branches are started for; a `join` counts by itself",

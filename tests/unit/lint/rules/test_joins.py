@@ -333,3 +333,18 @@ def test_a_branch_that_publishes_twice() -> None:
 
 def test_a_quorum_counts_on_branches_that_publish_nothing() -> None:
     assert found(count(work=LEAVES, wait="{until: {channel: done, for: 2}}"), "JON") == []
+
+
+def test_one_branch_is_told_as_one() -> None:
+    text = """
+        flow: F
+        channels: {d: string}
+        start: S
+        steps:
+          S: {go_to_many: [A, B, K]}
+          A: {execute: h, publish: {d: x}, dead_end: true}
+          B: {execute: h, dead_end: true}
+          K: {wait_for: {until: {channel: d, for: 2}}, graceful_complete: }
+    """
+    (problem,) = found(text, "JON003")
+    assert problem.message == "`K` awaits 2 messages of `d`, and 1 branch is started that publishes one"
