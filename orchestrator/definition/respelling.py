@@ -18,16 +18,13 @@ _UNITS = {
 _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)", re.ASCII)
 _BETWEEN = re.compile(r"[\s,]*(?:and\s+)?", re.ASCII)
-_NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
 _FLAGS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
 _WHOLE = re.compile(r"-?(?:0|[1-9]\d*)", re.ASCII)
 
 
 def respell_duration(text: str) -> str | None:
-    """`30 secs` → `30s`, `1 hour and 30 min` → `1h30m`."""
+    """`30 secs` → `30s`, `1 hour and 30 min` → `1h30m`. A number alone may be of any unit."""
     text = text.strip()
-    if _NUMBER.fullmatch(text):
-        return f"{text}s"
     found, position = "", 0
     while position < len(text):
         part = _PART.match(text, position)

@@ -27,7 +27,7 @@ def fixed(text: str) -> str:
     ("text", "meant"),
     [
         ("30 secs", "30s"),
-        ("30", "30s"),
+        ("30", None),
         ("1.5 hours", "1.5h"),
         ("1h 30m", "1h30m"),
         ("1 hour and 30 min", "1h30m"),
