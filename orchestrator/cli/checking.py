@@ -11,7 +11,7 @@ from pathlib import Path
 from orchestrator.cli.lint_settings import LintSettings
 from orchestrator.cli.linting import Linting
 from orchestrator.cli.standard_input import read_standard_input
-from orchestrator.cli.terminal import painter, say
+from orchestrator.cli.terminal import painter, say, say_data
 from orchestrator.cli.verdicts import flow_json, tables
 from orchestrator.cli.verifying import Bounds, Verification, verify_paths
 from orchestrator.definition.problem import Problem, sort_key
@@ -46,7 +46,7 @@ class Check:
                 "problems": [problem_json(problem) for problem in problems],
                 "flows": [flow_json(each) for each in verification.verified],
             }
-            say(json.dumps(document, ensure_ascii=False, indent=2))
+            say_data(json.dumps(document, ensure_ascii=False, indent=2))
             return
         if format == "text":
             say(tables(verification, painter(sys.stdout)))

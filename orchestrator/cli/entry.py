@@ -5,10 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from orchestrator.cli.streams import prepare
+
 HELP = Path(__file__).with_name("help.txt")
 
 
 def main() -> None:
+    prepare()
     if sys.argv[1:] in (["--help"], ["-h"]):
         try:
             sys.stdout.write(HELP.read_text(encoding="utf-8"))

@@ -13,17 +13,17 @@ from typing import Any
 
 import typer
 
-from orchestrator.cli.terminal import note, paint, painter
+from orchestrator.cli.terminal import can_write, note, paint, painter
 from orchestrator.errors import Blocked, DefinitionInvalid, OrchestratorError
 
 INTERNAL = 70
 INTERRUPTED = 130
-_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO)
 
 
 def is_json_asked(arguments: Sequence[str]) -> bool:
     """Does the command line ask for JSON? Read from the words, as it may not even parse."""
-    for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
+    for word, following in zip(arguments, [*arguments[1:], ""], strict=False):
         if word == "--":
             return False
         name, _, value = word.partition("=")
@@ -43,6 +43,9 @@ def report(error: BaseException, is_json: bool) -> int:
     if isinstance(error, OrchestratorError):
         _show(error.type, _text_of(error, is_json), _data_of(error), is_json)
         return error.exit_code
+    if type(error).__name__ == "NoArgsIsHelpError":  # typer keeps it to itself; its text is the help
+        note(str(error).rstrip())
+        return 2
     if isinstance(error, typer.TyperException):
         _show("usage", _usage_text(error), {}, is_json)
         return 2
@@ -61,7 +64,9 @@ def report(error: BaseException, is_json: bool) -> int:
 def _show(kind: str, text: str, data: dict[str, Any], is_json: bool) -> None:
     if is_json:
         named = {"type": kind, "message": text}
-        note(json.dumps({"error": {**named, **data, **named}}, ensure_ascii=False, default=str))
+        told = {"error": {**named, **data, **named}}
+        text = json.dumps(told, ensure_ascii=False, default=str)
+        note(text if can_write(text, sys.stderr) else json.dumps(told, default=str))
     else:
         note(f"{paint('error:', 'red', 'bold', stream=sys.stderr)} {text}")
 

@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.cli.options import Format
 from orchestrator.cli.progress import shown, summary
 from orchestrator.cli.session import now, open_client
-from orchestrator.cli.terminal import is_terminal, say
+from orchestrator.cli.terminal import is_terminal, say_at_once
 from orchestrator.engine.client import Client
 
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -36,8 +36,7 @@ def _tell_changes(client: Client, flow_id: str, output: Format) -> dict[str, Any
             as_json = output is Format.JSONL
             line = json.dumps(run, ensure_ascii=False) if as_json else summary(run, done_count, now())
             if line != previous:
-                say(line)
-                sys.stdout.flush()
+                say_at_once(line, is_data=as_json)
             previous = line
         if run["status"] != "RUNNING":
             return run

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from orchestrator.cli.lint_settings import LintSettings
 from orchestrator.cli.standard_input import read_standard_input
-from orchestrator.cli.terminal import has_colours, is_terminal, note, say
+from orchestrator.cli.terminal import has_colours, is_terminal, note, say_report
 from orchestrator.definition.parse import read_document
 from orchestrator.definition.problem import Problem
 from orchestrator.definition.source import Source
@@ -80,7 +80,7 @@ class Linting:
             fail_on=fail_on,
         )
         if text:
-            (note if is_text_out else say)(text)
+            note(text) if is_text_out else say_report(text, format)
         if not problems:
             note(f"{', '.join(self.paths)}: no problems")
 

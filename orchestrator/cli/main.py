@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Collection, Sequence
 from typing import Annotated
 
 import typer
 
+from orchestrator.cli.arguments import Command
 from orchestrator.cli.commands import (
     attributes,
     check,
@@ -41,6 +41,7 @@ from orchestrator.cli.commands import (
     worker,
 )
 from orchestrator.cli.failures import INTERRUPTED, is_json_asked, report
+from orchestrator.cli.streams import drop
 
 
 def show_version(is_asked: bool) -> None:
@@ -110,9 +111,11 @@ def app_of(names: Collection[str]) -> typer.Typer:
     app.callback()(options)
     for name, command in COMMANDS.items():
         if name in names:
-            app.command(name)(command)
+            app.command(name, cls=Command)(command)
     for name, group in GROUPS.items():
         if name in names:
+            for registered in group.registered_commands:
+                registered.cls = Command
             app.add_typer(group, name=name)
     return app
 
@@ -129,30 +132,36 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
 def invoke(arguments: Sequence[str]) -> int:
     """Run one command line; the exit code."""
     try:
-        code = app_for(arguments)(list(arguments), prog_name="orchestrator", standalone_mode=False)
-        sys.stdout.flush()
+        return _flush(_run(arguments), arguments)
     except (KeyboardInterrupt, typer.Abort):
+        drop(sys.stdout)
         return INTERRUPTED
+
+
+def _run(arguments: Sequence[str]) -> int:
+    try:
+        code = app_for(arguments)(list(arguments), prog_name="orchestrator", standalone_mode=False)
     except BrokenPipeError:
-        # The reader has gone (`… | head`): nothing more to say.
-        _drop_output()
-        return 0
-    except OSError as error:
-        _drop_output()
-        return report(error, is_json_asked(arguments))
+        return 0  # its reader had enough (`… | head`)
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # as typer tells of it
+            return 0
+        raise
     except Exception as error:
         return report(error, is_json_asked(arguments))
     return code if isinstance(code, int) else 0
 
 
-def _drop_output() -> None:
-    """What is left of it would be tried once more, and fail once more, when the interpreter ends."""
-    if sys.stdout is None:
-        return
+def _flush(code: int, arguments: Sequence[str]) -> int:
+    """What cannot be written is told once, and not tried again when the interpreter ends."""
     try:
         sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        drop(sys.stdout)
+    except OSError as error:
+        drop(sys.stdout)
+        return code or report(error, is_json_asked(arguments))
+    return code
 
 
 def main() -> None:

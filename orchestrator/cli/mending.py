@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from orchestrator.cli.lint_settings import Selection
 from orchestrator.cli.standard_input import read_standard_input
-from orchestrator.cli.terminal import note
+from orchestrator.cli.terminal import note, say_file
 from orchestrator.definition.problem import Problem
 from orchestrator.errors import UsageError
 from orchestrator.lint.fixing import Fixed, fix_files, fix_text
@@ -33,13 +33,13 @@ class Mending:
             note(f"fixed {count} problem{'s' if count > 1 else ''} in {', '.join(changed)}")
         if STANDARD_INPUT not in self.paths:
             return None
-        sys.stdout.write(fixed[0].after)
+        say_file(fixed[0].after)
         return fixed[0].after
 
     def show(self) -> int:
         """Prints the differences; the exit code: 1 if there are any."""
         fixed = self._fix(writes=False)
-        sys.stdout.write("".join(each.diff() for each in fixed))
+        say_file("".join(each.diff() for each in fixed))
         changed_count = sum(each.is_changed for each in fixed)
         note(f"{changed_count} file{'s' if changed_count != 1 else ''} would change")
         return 1 if changed_count else 0

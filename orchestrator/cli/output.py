@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from orchestrator.cli.options import Format
-from orchestrator.cli.terminal import say
+from orchestrator.cli.terminal import can_write, say, say_data
 
 
 def emit(result: Any, output: Format, as_text: Callable[[Any], str]) -> None:
@@ -17,18 +18,19 @@ def emit(result: Any, output: Format, as_text: Callable[[Any], str]) -> None:
         if text:
             say(text)
     elif output is Format.JSON:
-        say(json.dumps(result, ensure_ascii=False, indent=2))
+        say_data(json.dumps(result, ensure_ascii=False, indent=2))
     elif output is Format.JSONL:
         for entry in result if isinstance(result, list) else [result]:
-            say(json.dumps(entry, ensure_ascii=False))
+            say_data(json.dumps(entry, ensure_ascii=False))
     else:
-        say(to_yaml(result))
+        text = to_yaml(result)
+        say_data(text if can_write(text, sys.stdout) else to_yaml(result, is_ascii=True))
 
 
-def to_yaml(result: Any) -> str:
+def to_yaml(result: Any, *, is_ascii: bool = False) -> str:
     import yaml
 
-    return str(yaml.safe_dump(result, sort_keys=False, allow_unicode=True, width=100)).rstrip("\n")
+    return str(yaml.safe_dump(result, sort_keys=False, allow_unicode=not is_ascii, width=100)).rstrip("\n")
 
 
 def compact(value: Any, limit: int = 60) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from orchestrator.cli.arguments import decode
 from orchestrator.cli.standard_input import read_standard_input
 from orchestrator.errors import UsageError
 
@@ -20,6 +21,7 @@ def parse_value(text: str | None, place: str) -> Any:
         return _parse(read_standard_input(), f"{place} (standard input)")
     if text.startswith("@"):
         return _parse(_read(text[1:], place), f"{place} {text}")
+    text = decode(text, place)
     try:
         return _load(text)
     except ValueError as error:
@@ -39,6 +41,7 @@ def parse_assignments(texts: Sequence[str] | None, place: str) -> dict[str, Any]
             raise UsageError(f"{place}: `{text}` is not of the form name=VALUE, VALUE being JSON")
         if name in assigned:
             raise UsageError(f"{place}: `{name}` is given twice")
+        name = decode(name, place)
         assigned[name] = parse_value(value, f"{place} {name}")
     return assigned
 

@@ -49,7 +49,9 @@ def store_definition(transaction: Transaction, batch: Batch, runs: Runs, flow: F
     if definitions.is_stored(flow, transaction.definitions_epoch):
         return
     assert flow.source is not None
-    transaction.save_definition(flow.hash, flow.name, flow.source.path, flow.source.text, batch.now)
+    # Told to people; a name on a disk may be of any bytes.
+    path = flow.source.path.encode(errors="backslashreplace").decode()
+    transaction.save_definition(flow.hash, flow.name, path, flow.source.text, batch.now)
     batch.stored_definitions.append((flow.hash, transaction.definitions_epoch))
 
 

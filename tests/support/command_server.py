@@ -105,6 +105,8 @@ class Server:
             os.dup2(stream, number)
         for stream in (*given, listener, *self._own, *self._listeners.values()):
             os.close(stream)
+        # The server's own is of a device, and taken for one.
+        sys.stdout = open(1, "w", encoding="utf-8", errors=sys.stdout.errors, closefd=False)  # noqa: SIM115
         self._connection.detach()
 
 

@@ -124,7 +124,7 @@ def print_verification(
     import json
     import sys
 
-    from orchestrator.cli.terminal import has_colours, painter, say
+    from orchestrator.cli.terminal import has_colours, painter, say_report
     from orchestrator.cli.verdicts import (
         verification_as_json,
         verification_as_jsonl,
@@ -142,7 +142,7 @@ def print_verification(
     else:
         text = render(problems, output.value, files=verification.files, fail_on=least)
     if text:
-        say(text)
+        say_report(text, output.value)
 
 
 def draw(verification: Verification, problems: Sequence[Problem], file: str) -> None:

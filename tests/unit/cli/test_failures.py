@@ -75,3 +75,14 @@ def test_a_full_output_is_told_in_a_line(words: list[str]) -> None:
 def test_usage_errors_say_where_help_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["graph", "--wings"]) == 2
     assert "orchestrator graph --help" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [[], ["db"], ["queues"], ["attributes"]], ids=str)
+def test_without_a_command_the_help_is_shown_and_no_error(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(words) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("Usage: orchestrator ")
+    assert "error" not in printed.err
