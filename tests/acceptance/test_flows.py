@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from jsonschema import Draft7Validator
 
 from tests.acceptance.command import ROOT, Place
+from tests.acceptance.terminal import type_on_terminal
 
 TYPO = """\
 flow: Typo
@@ -130,6 +132,44 @@ def test_a_diagram_goes_to_stdout(place: Place) -> None:
     done = place.type("render", "flows/ask.flow.yaml")
     assert done.code == 0
     assert done.stdout.lstrip().startswith("<")
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf", "dot", "mermaid"])
+def test_a_file_called_minus_is_stdout(place: Place, form: str) -> None:
+    words = place.command("render", "flows/ask.flow.yaml", "-f", form)
+    plain, named = (
+        subprocess.run(
+            [*words, *more], cwd=place.directory, env=place.environment(), capture_output=True, check=False
+        )
+        for more in ([], ["-O", "-"])
+    )
+    assert (named.returncode, named.stdout, named.stderr) == (0, plain.stdout, b"")
+    assert named.stdout
+    assert not (place.directory / "-").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["rehearse", "fresh/flows", "--coverage-image", "-"],
+        ["verify", "flows", "--trace-image", "-"],
+        ["diff", "flows/ask.flow.yaml", "flows/ask.flow.yaml", "--image", "-"],
+        ["lint", "flows", "--baseline", "-", "--write-baseline"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_stands_beside_a_report_needs_a_file_of_its_own(place: Place, words: list[str]) -> None:
+    place.type("init", "fresh")
+    assert place.type(*words).code == 2
+    assert not (place.directory / "-").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["-O", "-"]], ids=["by default", "named"])
+@pytest.mark.parametrize("form", ["png", "pdf"])
+def test_a_binary_picture_is_not_written_to_a_terminal(place: Place, form: str, more: list[str]) -> None:
+    told = type_on_terminal(place, "render", "flows/ask.flow.yaml", "-f", form, *more)
+    assert (told.code, told.stdout) == (2, "")
+    assert "nothing for a terminal" in told.stderr
 
 
 @pytest.mark.parametrize(

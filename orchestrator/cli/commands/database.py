@@ -106,7 +106,8 @@ def export(
         list[str] | None, typer.Argument(metavar="[ID]", help="Only the runs of these flow ids.")
     ] = None,
     file: Annotated[
-        str | None, typer.Option("--file", "-O", metavar="FILE", help="Where to write; default stdout.")
+        str | None,
+        typer.Option("--file", "-O", metavar="FILE", help="Where to write; - is stdout, the default."),
     ] = None,
     db: Db = None,
 ) -> None:

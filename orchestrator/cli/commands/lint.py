@@ -102,6 +102,8 @@ def lint(
     if explain is not None:
         explain_code(explain)
         return 0
+    if baseline == "-":
+        raise UsageError("--baseline: name a file; `-` is standard input or stdout, which it cannot be")
     if not paths:
         raise UsageError("name the files or directories to look at: orchestrator lint flows/")
     least = (Severity.WARNING if strict else fail_on).value

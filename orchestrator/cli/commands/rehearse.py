@@ -129,11 +129,13 @@ def measure_all(played: Played) -> list[Coverage]:
 
 
 def paint(measured: list[Coverage], played: Played, image: str) -> None:
-    from orchestrator.cli.commands.render import choose_format, write
+    from orchestrator.cli.commands.render import STDOUT, choose_format, write
     from orchestrator.cli.rehearsals import paint_coverage
     from orchestrator.errors import UsageError
     from orchestrator.render.image import render
 
+    if image == STDOUT:
+        raise UsageError("--coverage-image: name a file; on stdout is the report")
     if len(measured) != 1:
         raise UsageError("--coverage-image paints one flow: name one rehearsal file")
     wanted = choose_format(None, image)

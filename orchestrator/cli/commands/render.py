@@ -39,6 +39,7 @@ LETTERS = (
     "note: the picture has letters beyond Latin, Greek and Cyrillic, and stands frames for them where the "
     "system has no font: pip install 'orchestrator[cjk]' for Chinese, Japanese and Korean, or render SVG"
 )
+STDOUT = "-"
 
 
 def render(
@@ -48,7 +49,8 @@ def render(
         typer.Option("--format", "-f", help="Default: what FILE ends in, else svg.", show_default=False),
     ] = None,
     file: Annotated[
-        str | None, typer.Option("--file", "-O", metavar="FILE", help="Where to write; default stdout.")
+        str | None,
+        typer.Option("--file", "-O", metavar="FILE", help="Where to write; - is stdout, the default."),
     ] = None,
     run: Annotated[
         str | None, typer.Option("--run", metavar="ID", help="Paint the state of this run.")
@@ -109,7 +111,7 @@ def choose_format(picture: Picture | None, file: str | None) -> Picture:
     wanted = picture or (SUFFIXES.get(suffix) if suffix else Picture.SVG)
     if wanted is None:
         raise UsageError(f"cannot tell the format of `{file}`: give -f {'|'.join(Picture)}")
-    if file is None and wanted in BINARY and is_terminal(sys.stdout):
+    if file in (None, STDOUT) and wanted in BINARY and is_terminal(sys.stdout):
         raise UsageError(
             f"a {wanted.value.upper()} is nothing for a terminal: write it to a file with -O flow.{wanted}"
         )
@@ -134,7 +136,7 @@ def write(image: bytes, file: str | None, wanted: Picture) -> None:
     from orchestrator.cli.terminal import note
     from orchestrator.errors import UsageError
 
-    if file is None:
+    if file is None or file == STDOUT:
         sys.stdout.buffer.write(image)
         return
     try:
