@@ -48,7 +48,7 @@ class Check:
             }
             say_data(json.dumps(document, ensure_ascii=False, indent=2))
             return
-        if format == "text":
+        if format == "text" and verification.verified:
             say(tables(verification, painter(sys.stdout)))
             say()
         self._linting.report(problems, format, fail_on=least)

@@ -79,7 +79,9 @@ def _data_of(error: OrchestratorError) -> dict[str, Any]:
 
 def _text_of(error: OrchestratorError, is_json: bool) -> str:
     if isinstance(error, DefinitionInvalid) and error.problems:
-        return "\n".join([error.message, *(_problem_text(problem) for problem in error.problems)])
+        listed = "\n".join(_problem_text(problem) for problem in error.problems)
+        sums_up = error.message.startswith(error.problems[0].concise())
+        return listed.lstrip() if sums_up else f"{error.message}\n{listed}"
     if isinstance(error, Blocked) and "explanation" in error.data and not is_json:
         from orchestrator.engine.explain.text import explanation_as_text
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.cli.logs import Tell, logging_as
 from orchestrator.cli.options import LogFormat, LogLevel, Traces, parse_span
-from orchestrator.cli.session import named_flows
+from orchestrator.cli.session import named_flows, require_places
 from orchestrator.cli.settings import Settings, resolve_settings
 from orchestrator.cli.storage import open_engine
 from orchestrator.cli.working import draining
@@ -44,6 +44,7 @@ class WorkerOptions:
 
 
 def serve(options: WorkerOptions) -> None:
+    require_places(options.flows)
     settings = resolve_settings(options.db, options.flows)
     span = parse_span(options.horizon, "--horizon")
     assert span is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -35,6 +35,7 @@ def open_client(
     from orchestrator.engine.client import Client
     from orchestrator.store.opening import is_memory, open_store
 
+    require_places(flows)
     settings = resolve_settings(db, flows)
     if may_create and is_memory(settings.db):
         raise UsageError("a database in memory ends with this command: use `orchestrator run`, or a file")
@@ -52,21 +53,39 @@ def named_flows(settings: Settings) -> tuple[Path, ...]:
     return settings.flows
 
 
+def require_places(flows: Iterable[str | Path] | None) -> None:
+    """What is named with --flows must be there. Raises UsageError."""
+    from orchestrator.definition.presence import require
+
+    for place in flows or ():
+        require(place)
+
+
 def find_flow(named: str, flows: Sequence[str] | None) -> Flow:
     """A path, or a flow type of the catalogue. Refuses what cannot be executed."""
-    from orchestrator.definition.catalogue import Catalogue, check_executable, load
+    from orchestrator.cli.flow_files import load_named
+    from orchestrator.definition.catalogue import check_executable
 
-    settings = resolve_settings(None, flows)
-    if is_path(named):
-        flow = load(named)
-    elif not named_flows(settings):
-        raise NotFound(f"no flow `{named}`: there is no directory flows/; give a path, or --flows PATH")
-    else:
-        flow = Catalogue.of_paths(settings.flows).by_type(named)
+    flow = load_named(named) if is_path(named) else _of_type(named, resolve_settings(None, flows))
     unfit = check_executable(flow)
     if unfit:
         raise DefinitionInvalid(f"{flow.name} cannot be executed by this release", tuple(unfit))
     return flow
+
+
+def _of_type(named: str, settings: Settings) -> Flow:
+    from orchestrator.definition.catalogue import SUFFIX, Catalogue
+
+    places = named_flows(settings)
+    if not places:
+        raise NotFound(f"no flow `{named}`: there is no directory flows/; give a path, or --flows PATH")
+    require_places(places)
+    catalogue = Catalogue.of_paths(places)
+    if not catalogue.flows:
+        under = ", ".join(map(str, places))
+        why = f"there is no *{SUFFIX} under {under}"
+        raise NotFound(f"no flow `{named}`: {why}; give a path, or --flows PATH")
+    return catalogue.by_type(named)
 
 
 def is_path(named: str) -> bool:

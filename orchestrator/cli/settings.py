@@ -66,10 +66,13 @@ def resolve_settings(
 def check_url(url: str) -> str:
     if "://" in url:
         return url
-    raise UsageError(
-        f"`{url}` is not a database URL; for a SQLite file write: --db sqlite:///{url}",
-        db=url,
-    )
+    scheme, colon, rest = url.partition(":")
+    if colon and scheme.startswith("postgres"):
+        advice = "that of a PostgreSQL database is postgresql://USER@HOST/NAME"
+    else:
+        file = rest if colon and scheme.startswith("sqlite") else url
+        advice = f"for a SQLite file write: --db sqlite:///{file or 'orchestrator.db'}"
+    raise UsageError(f"`{url}` is not a database URL; {advice}", db=url)
 
 
 def _split(paths: str | None) -> list[str]:

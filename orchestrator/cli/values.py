@@ -26,10 +26,9 @@ def parse_value(text: str | None, place: str) -> Any:
         return _load(text)
     except ValueError as error:
         quoted = shlex.quote(json.dumps(text, ensure_ascii=False))
-        raise UsageError(
-            f"{place}: `{text}` is not JSON ({error}); for text write {quoted}, for a file @{text}",
-            quoted=quoted,
-        ) from None
+        file = f", for a file {shlex.quote(f'@{text}')}" if text.strip() else ""
+        what = f"`{text}` is not JSON ({error})" if text.strip() else "nothing stands here"
+        raise UsageError(f"{place}: {what}; for text write {quoted}{file}", quoted=quoted) from None
 
 
 def parse_assignments(texts: Sequence[str] | None, place: str) -> dict[str, Any]:
@@ -47,6 +46,8 @@ def parse_assignments(texts: Sequence[str] | None, place: str) -> dict[str, Any]
 
 
 def _read(path: str, place: str) -> str:
+    if not path:
+        raise UsageError(f"{place}: `@` stands before the name of a file: @input.json")
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

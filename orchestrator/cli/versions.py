@@ -24,9 +24,9 @@ def find_version(named: str, client: Client | None) -> Flow:
         return _stored(named, client)
     if named.startswith(GIT):
         return _committed(named)
-    from orchestrator.definition.catalogue import load
+    from orchestrator.cli.flow_files import load_named
 
-    return load(named)
+    return load_named(named)
 
 
 def compare_versions(old: str, new: str, mapping: list[str] | None, client: Client | None) -> Comparison:

@@ -13,7 +13,7 @@ from typing import Any
 from orchestrator.cli.logs import Tell, logging_as
 from orchestrator.cli.options import LogFormat
 from orchestrator.cli.progress import shown
-from orchestrator.cli.session import demand_handlers, find_flow, named_flows
+from orchestrator.cli.session import demand_handlers, find_flow, named_flows, require_places
 from orchestrator.cli.settings import resolve_settings
 from orchestrator.cli.storage import open_engine
 from orchestrator.cli.terminal import note
@@ -41,6 +41,7 @@ def work_on(
     until_blocked: bool,
 ) -> dict[str, Any]:
     """Start the run (or go on with it), work until it is closed, and give it as `describe` does."""
+    require_places(flows)
     settings = resolve_settings(db, flows)
     prepared = _prepare(new, flows)
     engine = open_engine(settings, makes=new is not None)

@@ -13,6 +13,7 @@ from orchestrator.definition.durations import parse_time
 from orchestrator.definition.model import Flow, Json, Path, SubflowCondition
 from orchestrator.definition.nearness import did_you_mean
 from orchestrator.definition.parse import read_document
+from orchestrator.definition.presence import require
 from orchestrator.definition.problem import Problem, Span, sort_key
 from orchestrator.definition.reading import Fields, Reading
 from orchestrator.errors import InvalidValue, UsageError
@@ -39,6 +40,7 @@ def find_rehearsals(paths: Iterable[str | FilePath]) -> list[FilePath]:
     """
     found: dict[FilePath, None] = {}
     for path in map(FilePath, paths):
+        require(path)
         if path.is_dir():
             files = sorted(path.rglob("*" + SUFFIX))
             if not files:

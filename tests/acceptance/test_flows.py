@@ -148,6 +148,75 @@ def test_a_file_called_minus_is_stdout(place: Place, form: str) -> None:
     assert not (place.directory / "-").exists()
 
 
+ABSENT = "flows/helo.flow.yaml"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lint", ABSENT],
+        ["verify", ABSENT],
+        ["check", ABSENT],
+        ["graph", ABSENT],
+        ["show", ABSENT],
+        ["render", ABSENT],
+        ["diff", ABSENT, "flows/ask.flow.yaml"],
+        ["diff", "flows/ask.flow.yaml", ABSENT],
+        ["rehearse", ABSENT],
+        ["run", ABSENT, "--id", "x"],
+        ["start", ABSENT, "--id", "x"],
+        ["start", "Hello", "--id", "x", "--flows", ABSENT],
+        ["run", "flows/ask.flow.yaml", "--id", "x", "--flows", ABSENT],
+        ["worker", "--until-idle", "--flows", ABSENT],
+        ["rpc", "a-1", "ask", "--flows", ABSENT],
+        ["migrate", ABSENT, "flows/ask.flow.yaml"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_is_not_there_is_a_usage_error_that_names_the_nearest(
+    place: Place, words: list[str]
+) -> None:
+    place.type("start", "flows/ask.flow.yaml", "--id", "a-1", "--input", '"x"')
+    done = place.type(*words)
+    assert done.code == 2
+    assert done.stderr == f"error: there is no {ABSENT}; did you mean `flows/hello.flow.yaml`?\n"
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["graph", "show", "render", "run", "start"])
+def test_a_directory_is_not_one_flow(place: Place, command: str) -> None:
+    done = place.type(command, "flows", *(["--id", "x"] if command in {"run", "start"} else []))
+    assert done.code == 2
+    assert done.stderr == (
+        "error: flows is a directory; name one flow: flows/ask.flow.yaml, flows/hello.flow.yaml\n"
+    )
+
+
+def test_a_directory_without_flows_is_named_where_a_type_is_not_found(place: Place) -> None:
+    place.write("empty/.hidden/hello.flow.yaml", "flow: Hello\n")
+    done = place.type("start", "Hello", "--id", "x", "--flows", "empty")
+    assert done.code == 4
+    assert "there is no *.flow.yaml under empty" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "code"), [(b"", "YML"), (b"\xff", "YML013"), (b"flow: A\nnope: 1\nmore: 2\n", "SCH")]
+)
+def test_a_problem_is_told_once(place: Place, content: bytes, code: str) -> None:
+    (place.directory / "broken.flow.yaml").write_bytes(content)
+    for command in ("graph", "show", "start"):
+        done = place.type(command, "broken.flow.yaml", *(["--id", "x"] if command == "start" else []))
+        assert done.code == 1
+        lines = done.stderr.splitlines()
+        assert lines[0].startswith("error: broken.flow.yaml:")
+        told = [line.removeprefix("error: ").strip() for line in lines if "broken.flow.yaml:" in line]
+        assert len(told) == len(set(told))
+    checked = place.type("check", "broken.flow.yaml")
+    assert checked.code == 1
+    assert checked.stdout.startswith("error[")
+    assert code in checked.stdout
+
+
 @pytest.mark.parametrize(
     "words",
     [

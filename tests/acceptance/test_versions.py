@@ -142,7 +142,7 @@ def test_a_version_may_be_a_commit_or_a_stored_definition(shop: Place) -> None:
         (["diff", PATH, "new.flow.yaml", "--image", "x.jpg"], 2, "must end in one of .svg"),
         (["diff", "sha256:12", "new.flow.yaml"], 2, "name the database with --db"),
         (["diff", "git:HEAD", "new.flow.yaml"], 2, "is not git:REV:PATH"),
-        (["diff", "no.flow.yaml", "new.flow.yaml"], 1, "no.flow.yaml"),
+        (["diff", "no.flow.yaml", "new.flow.yaml"], 2, "did you mean `new.flow.yaml`"),
         (["migrate", PATH, PATH, "--yes"], 2, "OLD and NEW are the same definition"),
         (["migrate", "sha256:12", "new.flow.yaml", "--yes"], 4, "no stored definition begins with sha256:12"),
         (["migrate", PATH, "new.flow.yaml", "--where", "flow ="], 2, "--where, at character"),

@@ -9,12 +9,12 @@ def graph(path: FlowPath, output: Output = Format.JSON) -> None:
     """Print the nodes and edges of a flow."""
     import json
 
+    from orchestrator.cli.flow_files import load_named
     from orchestrator.cli.output import emit
-    from orchestrator.definition.catalogue import load
     from orchestrator.graph.build import build
     from orchestrator.graph.export import to_json
 
-    emit(json.loads(to_json(build(load(path)))), output, edges_as_text)
+    emit(json.loads(to_json(build(load_named(path)))), output, edges_as_text)
 
 
 def edges_as_text(document: dict[str, object]) -> str:

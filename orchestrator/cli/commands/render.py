@@ -69,14 +69,14 @@ def render(
     db: Db = None,
 ) -> None:
     """Draw a flow."""
+    from orchestrator.cli.flow_files import load_named
     from orchestrator.cli.terminal import note
-    from orchestrator.definition.catalogue import load
     from orchestrator.render.image import lacks_letters
     from orchestrator.render.image import render as draw
 
     wanted = choose_format(picture, file)
     shown = parse_layers(layers)
-    flow = load(path)
+    flow = load_named(path)
     overlay = overlay_of(run, db) if run is not None else None
     options = {} if shown is None else {"layers": shown}
     image = draw(

@@ -16,11 +16,11 @@ BEGINNINGS = {
 
 def show(path: FlowPath) -> None:
     """Print a flow as a tree."""
+    from orchestrator.cli.flow_files import load_named
     from orchestrator.cli.terminal import say
-    from orchestrator.definition.catalogue import load
     from orchestrator.render.tree import tree
 
-    for line in tree(load(path)).splitlines():
+    for line in tree(load_named(path)).splitlines():
         say(painted(line))
 
 

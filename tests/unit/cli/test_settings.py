@@ -64,6 +64,25 @@ def test_a_path_given_as_database_is_refused_with_the_url_to_write(tmp_path: Pat
         resolve_settings("runs.db", environment={}, directory=tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("x.db", "write: --db sqlite:///x.db"),
+        ("/var/x.db", "write: --db sqlite:////var/x.db"),
+        ("sqlite:x.db", "write: --db sqlite:///x.db"),
+        ("sqlite:/var/x.db", "write: --db sqlite:////var/x.db"),
+        ("sqlite", "write: --db sqlite:///sqlite"),
+        ("sqlite:", "write: --db sqlite:///orchestrator.db"),
+        ("postgresql:x", "is postgresql://USER@HOST/NAME"),
+        ("postgres:/x", "is postgresql://USER@HOST/NAME"),
+    ],
+)
+def test_the_advice_for_a_database_can_be_followed(tmp_path: Path, given: str, told: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve_settings(given, environment={}, directory=tmp_path)
+    assert caught.value.message.endswith(told)
+
+
 def test_workers_have_a_table_of_their_own(tmp_path: Path) -> None:
     text = '[tool.orchestrator.worker]\nprocesses = 2\nrun_in_process = ["reports:draw", "Order/Score"]\n'
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")

@@ -13,6 +13,22 @@ from orchestrator.errors import UsageError
 
 
 @pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("Ada", """for text write '"Ada"', for a file @Ada"""),
+        ("a b", """for text write '"a b"', for a file '@a b'"""),
+        ("", """VALUE: nothing stands here; for text write '""'"""),
+        (" ", """VALUE: nothing stands here; for text write '" "'"""),
+        ("@", "VALUE: `@` stands before the name of a file: @input.json"),
+    ],
+)
+def test_the_advice_for_a_value_can_be_followed(text: str, advice: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_value(text, "VALUE")
+    assert caught.value.message.endswith(advice)
+
+
+@pytest.mark.parametrize(
     ("text", "value"),
     [(None, None), ("null", None), ("1", 1), ('"Ada"', "Ada"), ('{"a": [1.5, true]}', {"a": [1.5, True]})],
 )
