@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import TextIO
 
 from orchestrator.cli.streams import drop, escape, escape_to_json
@@ -80,6 +81,12 @@ def note(text: str) -> None:
     """A line of progress or advice."""
     sys.stderr.write(f"{_harmless(text, sys.stderr)}\n")
     sys.stderr.flush()
+
+
+@cache
+def warn(text: str) -> None:
+    """What is not as it should be, once."""
+    note(f"{paint('warning:', 'yellow', 'bold', stream=sys.stderr)} {text}")
 
 
 def bare(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from pathlib import Path
 
 from orchestrator.cli.commands.render import BINARY, SUFFIXES, Picture, write
-from orchestrator.cli.terminal import note
+from orchestrator.cli.terminal import note, warn
 from orchestrator.cli.verifying import Verification, Verified
 from orchestrator.core.state import TIMEOUT_STEP
 from orchestrator.definition.model import Flow
@@ -39,9 +39,8 @@ def draw_traces(verification: Verification, problems: Sequence[Problem], file: s
                 continue
             number += 1
             target = path if number == 1 else path.with_stem(f"{path.stem}-{number}")
-            image = render(
-                verified.report.flow, wanted.value, overlay=overlay_of(verified, found, found.counterexample)
-            )
+            overlay = overlay_of(verified, found, found.counterexample)
+            image = render(verified.report.flow, wanted.value, overlay=overlay, tell=warn)
             write(image, str(target), wanted)
     if not number:
         note("--trace-image: there is no counterexample to draw")

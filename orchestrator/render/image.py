@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from orchestrator.definition.model import Flow
 from orchestrator.errors import UsageError
+from orchestrator.render.glyphs import Tell, tell_missing
 from orchestrator.render.overlay import RunOverlay
 from orchestrator.render.shapes import Drawing, Label, iterate_flat
 from orchestrator.render.style import DEFAULT_LAYERS, LAYERS, THEMES, Direction, ThemeName
@@ -29,8 +30,12 @@ def render(
     layers: frozenset[str] = DEFAULT_LAYERS,
     legend: bool = False,
     overlay: RunOverlay | None = None,
+    tell: Tell | None = None,
 ) -> bytes:
-    """The diagram of `flow`; equal arguments give equal bytes. Text formats are UTF-8."""
+    """The diagram of `flow`; equal arguments give equal bytes. Text formats are UTF-8.
+
+    `tell` is given a sentence where a PNG lacks letters.
+    """
     _check("format", format, FORMATS)
     _check("theme", theme, tuple(THEMES))
     _check("direction", direction, ("TB", "LR"))
@@ -48,7 +53,7 @@ def render(
     from orchestrator.render.paint import paint
 
     drawing = paint(compose(flow, layers, overlay), theme, direction, legend)
-    return _WRITERS[format](drawing)
+    return _WRITERS[format](drawing, tell)
 
 
 def render_difference(
@@ -61,6 +66,7 @@ def render_difference(
     direction: Direction = "TB",
     layers: frozenset[str] = DEFAULT_LAYERS,
     legend: bool = True,
+    tell: Tell | None = None,
 ) -> bytes:
     """Two versions as one diagram (merging.py). `renamed`: new step names by old. Not as Mermaid."""
     _check("format", format, tuple(each for each in FORMATS if each != "mermaid"))
@@ -74,18 +80,7 @@ def render_difference(
         return draw_dot(diagram, theme, direction).encode()
     from orchestrator.render.paint import paint
 
-    return _WRITERS[format](paint(diagram, theme, direction, legend))
-
-
-def lacks_letters(flow: Flow) -> bool:
-    """True where a PNG of `flow` has letters that only a font of the system could write."""
-    from orchestrator.render.content import compose
-    from orchestrator.render.fonts import cjk_file, is_beyond_inter
-
-    diagram = compose(flow, DEFAULT_LAYERS)
-    entries = (entry for card in diagram.cards for row in card.rows for entry in row.entries)
-    texts = (diagram.name, diagram.description, *(entry.prefix + entry.text for entry in entries))
-    return cjk_file() is None and any(map(is_beyond_inter, texts))
+    return _WRITERS[format](paint(diagram, theme, direction, legend), tell)
 
 
 def _check(what: str, given: str, known: tuple[str, ...]) -> None:
@@ -93,31 +88,36 @@ def _check(what: str, given: str, known: tuple[str, ...]) -> None:
         raise UsageError(f"unknown {what} {given!r}; one of: {', '.join(known)}")
 
 
-def _svg(drawing: Drawing) -> bytes:
+def _svg(drawing: Drawing, tell: Tell | None) -> bytes:
     from orchestrator.render.svg import write_svg
 
     return write_svg(drawing).encode()
 
 
-def _png(drawing: Drawing) -> bytes:
+def _png(drawing: Drawing, tell: Tell | None) -> bytes:
     import resvg_py
 
     from orchestrator.render.fonts import cjk_file, inter_file, is_beyond_inter
     from orchestrator.render.svg import write_svg
 
-    needs_more = any(
-        is_beyond_inter(shape.text) for shape, _ in iterate_flat(drawing.shapes) if isinstance(shape, Label)
-    )
+    texts = [shape.text for shape, _ in iterate_flat(drawing.shapes) if isinstance(shape, Label)]
+    needs_more = any(map(is_beyond_inter, texts))
     inter, cjk = inter_file(), cjk_file() if needs_more else None
-    picture = resvg_py.svg_to_bytes(
-        svg_string=write_svg(drawing),
-        zoom=_zoom(drawing),
-        # The system's fonts would make the picture differ from machine to machine.
-        skip_system_fonts=inter is not None and (cjk is not None or not needs_more),
-        font_files=[str(path) for path in (inter, cjk) if path is not None],
-        sans_serif_family="Inter",
-    )
-    return bytes(picture)
+
+    def draw(svg: str, zoom: float = 1.0) -> bytes:
+        picture = resvg_py.svg_to_bytes(
+            svg_string=svg,
+            zoom=zoom,
+            # The system's fonts would make the picture differ from machine to machine.
+            skip_system_fonts=inter is not None and (cjk is not None or not needs_more),
+            font_files=[str(path) for path in (inter, cjk) if path is not None],
+            sans_serif_family="Inter",
+        )
+        return bytes(picture)
+
+    if needs_more and tell is not None:
+        tell_missing(texts, draw, tell)
+    return draw(write_svg(drawing), _zoom(drawing))
 
 
 def _zoom(drawing: Drawing) -> float:
@@ -126,10 +126,10 @@ def _zoom(drawing: Drawing) -> float:
     return max(min(PIXELS_PER_POINT, round(fitting, 2)), LEAST_PIXELS_PER_POINT)
 
 
-def _pdf(drawing: Drawing) -> bytes:
+def _pdf(drawing: Drawing, tell: Tell | None) -> bytes:
     from orchestrator.render.pdf import write_pdf
 
     return write_pdf(drawing)
 
 
-_WRITERS: dict[str, Callable[[Drawing], bytes]] = {"svg": _svg, "png": _png, "pdf": _pdf}
+_WRITERS: dict[str, Callable[[Drawing, Tell | None], bytes]] = {"svg": _svg, "png": _png, "pdf": _pdf}

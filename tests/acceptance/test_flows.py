@@ -148,6 +148,17 @@ def test_a_file_called_minus_is_stdout(place: Place, form: str) -> None:
     assert not (place.directory / "-").exists()
 
 
+def test_a_picture_with_letters_that_no_font_has_is_written_with_a_warning(place: Place) -> None:
+    place.write(
+        "foreign.flow.yaml",
+        'flow: F\nstart: A\nsteps: {A: {description: "\U0010fff0", graceful_complete: 1}}\n',
+    )
+    done = place.type("render", "foreign.flow.yaml", "-O", "foreign.png")
+    assert done.code == 0
+    assert done.stderr.count("warning: no font here has \U0010fff0") == 1
+    assert (place.directory / "foreign.png").exists()
+
+
 ABSENT = "flows/helo.flow.yaml"
 
 

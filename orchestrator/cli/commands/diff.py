@@ -98,10 +98,11 @@ def check_picture(image: str | None) -> str:
 
 def draw(case: Comparison, difference: Difference, picture: str, image: str) -> None:
     from orchestrator.cli.commands.render import Picture, write
+    from orchestrator.cli.terminal import warn
     from orchestrator.diff.comparing import renamed_steps
     from orchestrator.render.image import render_difference
 
     wanted = Picture(picture)
     renamed = renamed_steps(difference.changes)
-    drawn = render_difference(case.old, case.new, wanted.value, renamed=renamed)
+    drawn = render_difference(case.old, case.new, wanted.value, renamed=renamed, tell=warn)
     write(drawn, image, wanted)

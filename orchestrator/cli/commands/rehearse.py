@@ -131,6 +131,7 @@ def measure_all(played: Played) -> list[Coverage]:
 def paint(measured: list[Coverage], played: Played, image: str) -> None:
     from orchestrator.cli.commands.render import STDOUT, choose_format, write
     from orchestrator.cli.rehearsals import paint_coverage
+    from orchestrator.cli.terminal import warn
     from orchestrator.errors import UsageError
     from orchestrator.render.image import render
 
@@ -140,7 +141,7 @@ def paint(measured: list[Coverage], played: Played, image: str) -> None:
         raise UsageError("--coverage-image paints one flow: name one rehearsal file")
     wanted = choose_format(None, image)
     overlay = paint_coverage(measured[0], [each for _, performances in played for each in performances])
-    write(render(measured[0].flow, wanted.value, overlay=overlay), image, wanted)
+    write(render(measured[0].flow, wanted.value, overlay=overlay, tell=warn), image, wanted)
 
 
 def print_text(played: Played, measured: list[Coverage]) -> None:

@@ -35,10 +35,6 @@ class Direction(StrEnum):
 LAYERS = ("control", "failure", "channels", "attributes")
 SUFFIXES = {"mmd": Picture.MERMAID, "gv": Picture.DOT, **{picture.value: picture for picture in Picture}}
 BINARY = (Picture.PNG, Picture.PDF)
-LETTERS = (
-    "note: the picture has letters beyond Latin, Greek and Cyrillic, and stands frames for them where the "
-    "system has no font: pip install 'orchestrator[cjk]' for Chinese, Japanese and Korean, or render SVG"
-)
 STDOUT = "-"
 
 
@@ -70,8 +66,7 @@ def render(
 ) -> None:
     """Draw a flow."""
     from orchestrator.cli.flow_files import load_named
-    from orchestrator.cli.terminal import note
-    from orchestrator.render.image import lacks_letters
+    from orchestrator.cli.terminal import warn
     from orchestrator.render.image import render as draw
 
     wanted = choose_format(picture, file)
@@ -86,11 +81,10 @@ def render(
         direction=direction.value,
         legend=legend,
         overlay=overlay,
+        tell=warn,
         **options,
     )
     write(image, file, wanted)
-    if wanted is Picture.PNG and lacks_letters(flow):
-        note(LETTERS)
 
 
 def overlay_of(flow_id: str, db: str | None) -> RunOverlay:

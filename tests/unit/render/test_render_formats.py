@@ -13,7 +13,7 @@ from fontTools.ttLib.tables.otBase import BaseTTXConverter
 
 from orchestrator.definition.catalogue import load
 from orchestrator.errors import UsageError
-from orchestrator.render.image import Format, lacks_letters, render
+from orchestrator.render.image import Format, render
 from orchestrator.render.style import LAYERS
 from tests.support.drawn_flows import CJK, REVIEW, long_flow, read
 
@@ -164,14 +164,6 @@ def test_unknown_option_is_refused_with_the_known_ones(options: dict[str, object
     flow = load(ROOT / "flows" / "order_payment.flow.yaml")
     with pytest.raises(UsageError, match="one of:"):
         render(flow, "svg", **options)  # type: ignore[arg-type]
-
-
-def test_letters_that_no_font_of_the_package_has_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("orchestrator.render.fonts.cjk_file", lambda: None)
-    assert lacks_letters(read(CJK))
-    assert not lacks_letters(read(REVIEW))
-    monkeypatch.setattr("orchestrator.render.fonts.cjk_file", lambda: ROOT / "pyproject.toml")
-    assert not lacks_letters(read(CJK))
 
 
 def test_a_picture_begins_where_its_first_card_does() -> None:
