@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.cli.layout import columns, cut, width_of
 from orchestrator.cli.output import compact
 from orchestrator.cli.spans import format_span, format_until, parse_moment
-from orchestrator.cli.terminal import is_terminal
+from orchestrator.cli.terminal import bare, is_terminal
 from orchestrator.cli.views import dim
 
 Change = Mapping[str, Any]
@@ -41,7 +41,7 @@ def history_as_text(commits: Sequence[Mapping[str, Any]]) -> str:
 
 def _line(row: list[str]) -> str:
     """On a terminal a commit is one line, whatever it changed; two where that leaves no room to tell it."""
-    *stem, details = row
+    *stem, details = map(bare, row)
     start = "".join(stem)
     if is_terminal(sys.stdout):
         width = get_terminal_size().columns

@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from orchestrator.cli.terminal import can_write, note, paint, painter
+from orchestrator.cli.terminal import bare, bare_all, can_write, note, paint, painter
 from orchestrator.errors import Blocked, DefinitionInvalid, OrchestratorError
 
 INTERNAL = 70
@@ -85,8 +85,8 @@ def _text_of(error: OrchestratorError, is_json: bool) -> str:
     if isinstance(error, Blocked) and "explanation" in error.data and not is_json:
         from orchestrator.engine.explain.text import explanation_as_text
 
-        explanation = explanation_as_text(error.data["explanation"], painter(sys.stderr))
-        return f"{error.data['flow_id']} stands still\n{explanation}"
+        explanation = explanation_as_text(bare_all(error.data["explanation"]), painter(sys.stderr))
+        return f"{bare(error.data['flow_id'])} stands still\n{explanation}"
     return error.message
 
 

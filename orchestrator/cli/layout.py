@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from orchestrator.cli.terminal import bare
+
 
 def width_of(text: str) -> int:
     """Cells on a terminal: wide characters take two."""
@@ -22,7 +24,7 @@ def pad(text: str, width: int) -> str:
 
 def cut(text: str, width: int) -> str:
     """At most `width` cells on one line, with an ellipsis where something is left out."""
-    text = " ".join(text.split())
+    text = bare(" ".join(text.split()))
     if width_of(text) <= width:
         return text
     kept = ""

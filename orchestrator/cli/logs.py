@@ -9,7 +9,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import IO, Any
 
 from orchestrator.cli.options import LogFormat, LogLevel
-from orchestrator.cli.terminal import note
+from orchestrator.cli.terminal import harmless, note
 from orchestrator.engine.log_lines import JsonLines, PrintedLines
 
 Tell = Callable[[str], None]
@@ -35,7 +35,7 @@ def logging_as(format: LogFormat, level: LogLevel | None) -> Iterator[Tell]:
 @contextmanager
 def _texts(level: LogLevel | None) -> Iterator[None]:
     speaker = StderrHandler()
-    speaker.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    speaker.setFormatter(TextLines("%(levelname)s %(name)s: %(message)s"))
     number = logging.INFO if level is None else _number(level)
     with (
         _levels(("orchestrator", number), ("orchestrator.events", _SILENT if level is None else number)),
@@ -86,6 +86,13 @@ def _attached(name: str, handler: logging.Handler) -> Iterator[None]:
         yield
     finally:
         logging.getLogger(name).removeHandler(handler)
+
+
+class TextLines(logging.Formatter):
+    """What handlers and clients send is shown, and does not steer the terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return harmless(super().format(record), sys.stderr)
 
 
 class StderrHandler(logging.StreamHandler[Any]):

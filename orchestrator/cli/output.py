@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from orchestrator.cli.options import Format
-from orchestrator.cli.terminal import can_write, say, say_data
+from orchestrator.cli.terminal import can_write, say, say_data, say_file
 
 
 def emit(result: Any, output: Format, as_text: Callable[[Any], str]) -> None:
@@ -24,7 +24,7 @@ def emit(result: Any, output: Format, as_text: Callable[[Any], str]) -> None:
             say_data(json.dumps(entry, ensure_ascii=False))
     else:
         text = to_yaml(result)
-        say_data(text if can_write(text, sys.stdout) else to_yaml(result, is_ascii=True))
+        say_file(f"{text if can_write(text, sys.stdout) else to_yaml(result, is_ascii=True)}\n")
 
 
 def to_yaml(result: Any, *, is_ascii: bool = False) -> str:

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import TextIO
+from typing import Any, TextIO
 
 from orchestrator.cli.streams import drop, escape, escape_to_json
 
@@ -50,17 +50,17 @@ def painter(stream: TextIO) -> Callable[..., str]:
 
 def say(text: str = "") -> None:
     """A line of the result, for people."""
-    _write(sys.stdout, f"{_harmless(text, sys.stdout)}\n")
+    _write(sys.stdout, f"{harmless(text, sys.stdout)}\n")
 
 
 def say_data(text: str) -> None:
-    """Lines of the result, for programs: JSON where the stream cannot take a character escapes it."""
+    """Lines of JSON, for programs: the same whatever the stream takes, and without steering a terminal."""
     _write(sys.stdout, f"{_exact(text)}\n")
 
 
 def say_at_once(text: str, *, is_data: bool) -> None:
     """A line that is read while the command goes on. Raises BrokenPipeError where nobody reads it."""
-    sys.stdout.write(f"{_exact(text) if is_data else _harmless(text, sys.stdout)}\n")
+    sys.stdout.write(f"{_exact(text) if is_data else harmless(text, sys.stdout)}\n")
     sys.stdout.flush()
 
 
@@ -79,7 +79,7 @@ def say_report(text: str, format: str) -> None:
 
 def note(text: str) -> None:
     """A line of progress or advice."""
-    sys.stderr.write(f"{_harmless(text, sys.stderr)}\n")
+    sys.stderr.write(f"{harmless(text, sys.stderr)}\n")
     sys.stderr.flush()
 
 
@@ -94,6 +94,15 @@ def bare(text: str) -> str:
     return _CONTROLS.sub(lambda found: _escaped(found[0]), text)
 
 
+def bare_all(value: Any) -> Any:
+    """The same of every text in a JSON value, keys too."""
+    if isinstance(value, str):
+        return bare(value)
+    if isinstance(value, dict):
+        return {bare_all(key): bare_all(each) for key, each in value.items()}
+    return [bare_all(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
 def can_write(text: str, stream: TextIO) -> bool:
     try:
         text.encode(stream.encoding or "utf-8")
@@ -105,10 +114,11 @@ def can_write(text: str, stream: TextIO) -> bool:
 _BREAKS = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
 """C0 and C1, line separators, and what turns the direction of writing."""
-_COLOUR_OR_CONTROL = re.compile(rf"\x1b\[[0-9;]*m|(?![\n\t]){_CONTROLS.pattern}")
+_CONTROL = re.compile(rf"(?![\n\t]){_CONTROLS.pattern}")
+_COLOUR_OR_CONTROL = re.compile(rf"\x1b\[[0-9;]*m|{_CONTROL.pattern}")
 
 
-def _harmless(text: str, stream: TextIO) -> str:
+def harmless(text: str, stream: TextIO) -> str:
     """Colours stay where the stream has them; other controls of the terminal are shown, not obeyed."""
 
     def shown(found: re.Match[str]) -> str:
@@ -124,13 +134,15 @@ def _escaped(character: str) -> str:
 
 
 def _exact(text: str) -> str:
+    text = _CONTROL.sub(lambda found: escape(found[0]), text)
     if can_write(text, sys.stdout):
         return text
     return "".join(character if character.isascii() else escape_to_json(character) for character in text)
 
 
 def _with_references(text: str) -> str:
-    """XML in which the stream can take every character."""
+    """XML of characters that the stream can take and that steer no terminal."""
+    text = _CONTROL.sub(lambda found: f"&#{ord(found[0])};", text)
     encoding = sys.stdout.encoding or "utf-8"
     return text.encode(encoding, "xmlcharrefreplace").decode(encoding)
 

@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.cli.layout import columns, cut
 from orchestrator.cli.output import compact
 from orchestrator.cli.spans import format_moment, format_span, format_until, parse_moment
-from orchestrator.cli.terminal import paint
+from orchestrator.cli.terminal import bare, paint
 
 STATUS_COLOURS = {
     "RUNNING": "blue",
@@ -45,7 +45,7 @@ def run_as_text(run: Mapping[str, Any], now: datetime) -> str:
 
 def _head(run: Mapping[str, Any], now: datetime) -> Iterator[str]:
     paused = f"  {_paused()}" if run.get("paused") else ""
-    yield f"{title(run['flow_id'])}  {run['flow']}  {status_text(run['status'])}{paused}"
+    yield f"{title(bare(run['flow_id']))}  {run['flow']}  {status_text(run['status'])}{paused}"
     started, closed = parse_moment(run.get("started_at")), parse_moment(run.get("closed_at"))
     if started is not None:
         span = format_span((closed or now) - started)
@@ -61,8 +61,11 @@ def _error(run: Mapping[str, Any]) -> Iterator[str]:
     if not error:
         return
     at = f" at {error['step_execution_id']}" if error.get("step_execution_id") else ""
-    red = paint(f"{error['type']}{at}: {error['message']}", "red", stream=sys.stdout)
+    first, *others = str(error["message"]).splitlines() or [""]
+    red = paint(f"{error['type']}{at}: {bare(first)}", "red", stream=sys.stdout)
     yield f"  {title('error')}  {red}"
+    for line in others:
+        yield f"    {paint(bare(line), 'red', stream=sys.stdout)}"
     failure = error.get("failure")
     if failure:
         attempts = failure.get("attempts")
@@ -100,7 +103,7 @@ def what_for(execution: Mapping[str, Any], now: datetime) -> str:
     failure = execution.get("last_failure")
     if failure:
         parts.append(f"last: {failure.get('type')}: {cut(str(failure.get('message')), 60)}")
-    return ", ".join(parts)
+    return bare(", ".join(parts))
 
 
 def wait_text(wait: Mapping[str, Any], now: datetime) -> str:
@@ -146,7 +149,7 @@ def _unread(state: Mapping[str, Any]) -> str:
         text += " (" + ", ".join(f"{key}: {size}" for key, size in state["keys"].items()) + ")"
     if state.get("messages"):
         text += "  " + compact(state["messages"], 100)
-    return text
+    return bare(text)
 
 
 def _outputs(run: Mapping[str, Any]) -> Iterator[str]:
@@ -166,7 +169,7 @@ def runs_as_text(runs: list[Mapping[str, Any]], now: datetime) -> str:
         started, closed = parse_moment(run["started_at"]), parse_moment(run["closed_at"])
         span = format_span((closed or now) - started) if started else ""
         status = run["status"] + (" (paused)" if run.get("paused") else "")
-        rows.append([run["flow_id"], run["flow"], status, format_moment(started), span])
+        rows.append([bare(run["flow_id"]), run["flow"], status, format_moment(started), span])
     lines = columns([["FLOW ID", "FLOW", "STATUS", "STARTED", "TOOK"], *rows])
     texts = [title("".join(lines[0]))]
     for row, run in zip(lines[1:], runs, strict=True):

@@ -16,7 +16,7 @@ from orchestrator.cli.progress import shown
 from orchestrator.cli.session import demand_handlers, find_flow, named_flows, require_places
 from orchestrator.cli.settings import resolve_settings
 from orchestrator.cli.storage import open_engine
-from orchestrator.cli.terminal import note
+from orchestrator.cli.terminal import bare, note
 from orchestrator.cli.values import parse_assignments, parse_value
 from orchestrator.engine.client import Client
 from orchestrator.engine.worker import Worker
@@ -97,9 +97,9 @@ def _work_until_closed(
 
 def _note_hold(hold: Mapping[str, Any]) -> None:
     """Why the run does not go on, and with which command it would."""
-    note(f"{hold['flow_id']} waits: {hold['text']}")
+    note(bare(f"{hold['flow_id']} waits: {hold['text']}"))
     for advice in hold["help"]:
-        note(f"  {advice['text']}: {advice['command']}")
+        note(bare(f"  {advice['text']}: {advice['command']}"))
 
 
 @contextmanager

@@ -11,9 +11,9 @@ def explain(flow_id: FlowId, db: Db = None, output: Output = Format.TEXT) -> Non
 
     from orchestrator.cli.output import emit
     from orchestrator.cli.session import open_client
-    from orchestrator.cli.terminal import painter
+    from orchestrator.cli.terminal import bare_all, painter
     from orchestrator.engine.explain.text import explanation_as_text
 
     with open_client(db) as client:
         explanation = client.explain(flow_id)
-    emit(explanation, output, lambda explained: explanation_as_text(explained, painter(sys.stdout)))
+    emit(explanation, output, lambda told: explanation_as_text(bare_all(told), painter(sys.stdout)))

@@ -125,15 +125,16 @@ def row(outcome: Migration, *, is_planned: bool) -> dict[str, Any]:
 
 def as_text(rows: Sequence[dict[str, Any]]) -> str:
     from orchestrator.cli.layout import columns
+    from orchestrator.cli.terminal import bare
 
     if not rows:
         return ""
     cells = [
         [
-            each["flow_id"],
+            bare(each["flow_id"]),
             ", ".join(place.removeprefix("step:") for place in each["places"]) or "-",
             each["result"].replace("_", " "),
-            each["reason"] or "",
+            bare(each["reason"] or ""),
         ]
         for each in rows
     ]
