@@ -146,7 +146,10 @@ quoted: `'"Ada"'`. Without a value: null.
 **Streams.** stdout carries the result only, as text or with `-o json|jsonl|yaml`; progress and messages go to
 stderr. With `-o json` an error is one JSON object on stderr:
 `{"error": {"type": "not_found", "message": "…"}}`.
-Colours appear on terminals only, and never when `NO_COLOR` is set.
+Colours appear on terminals only, and never when `NO_COLOR` is set. Where an output file is named, `-` is
+stdout. A reader who has gone (`… | head`) or a closed stream changes no exit code. A character that the
+stream cannot take is replaced in text and escaped in data. Control characters of ids, keys, messages and
+files are shown escaped (`\\u001b`).
 
 | exit code | |
 |---|---|
