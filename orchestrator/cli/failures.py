@@ -27,9 +27,9 @@ def is_json_asked(arguments: Sequence[str]) -> bool:
         if word == "--":
             return False
         name, _, value = word.partition("=")
-        if word in {"-o", "--output", "--format"}:
+        if word in {"-o", "-f", "--output", "--format"}:
             value = following
-        elif word.startswith("-o"):
+        elif word.startswith(("-o", "-f")):
             value = word[2:]
         elif name not in {"--output", "--format"}:
             continue

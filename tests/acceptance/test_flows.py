@@ -64,6 +64,18 @@ def test_formats_for_machines(place: Place) -> None:
     assert "::error title=REF001 unknown-step,file=flows/typo.flow.yaml,line=5" in github.stdout
 
 
+@pytest.mark.parametrize("command", ["lint", "verify", "check"])
+def test_the_format_has_the_same_names_everywhere(place: Place, command: str) -> None:
+    told = [
+        place.type(command, "flows", *words)
+        for words in (["--format", "json"], ["--output", "json"], ["-f", "json"], ["-o", "json"])
+    ]
+    assert [each.code for each in told] == [0, 0, 0, 0]
+    assert len({"schema" in each.json() for each in told}) == 1
+    wrong = place.type(command, "nowhere", "-f", "json")
+    assert (wrong.code, wrong.error()["type"]) == (2, "usage")
+
+
 def test_problems_can_be_selected_and_ignored(place: Place) -> None:
     place.write("flows/typo.flow.yaml", TYPO)
     assert place.type("lint", "flows/", "--ignore", "REF").code == 0

@@ -21,7 +21,7 @@ from orchestrator.cli.commands.verify import (
     draw,
 )
 
-Format = Annotated[Report, typer.Option("--format", "-o", "--output", help="How problems are printed.")]
+Format = Annotated[Report, typer.Option("--format", "-f", "--output", "-o", help="How problems are printed.")]
 
 
 def check(

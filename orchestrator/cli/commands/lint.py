@@ -34,7 +34,7 @@ Paths = Annotated[
     list[str] | None,
     typer.Argument(metavar="PATH", help="Files, directories or globs of *.flow.yaml; - is standard input."),
 ]
-Format = Annotated[Report, typer.Option("--format", help="How problems are printed.")]
+Format = Annotated[Report, typer.Option("--format", "-f", "--output", "-o", help="How problems are printed.")]
 Select = Annotated[
     list[str] | None,
     typer.Option("--select", metavar="CODE", help="Only these codes or families; may be repeated."),

@@ -26,7 +26,9 @@ Paths = Annotated[
     list[str],
     typer.Argument(metavar="PATH", help="Files, directories or globs of *.flow.yaml; - is standard input."),
 ]
-Format = Annotated[Report, typer.Option("--output", "-o", "--format", help="How the result is printed.")]
+Format = Annotated[
+    Report, typer.Option("--output", "-o", "--format", "-f", help="How the result is printed.")
+]
 FanOut = Annotated[
     str | None,
     typer.Option(
