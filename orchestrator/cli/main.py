@@ -132,8 +132,12 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
 def invoke(arguments: Sequence[str]) -> int:
     """Run one command line; the exit code."""
     try:
-        return _flush(_run(arguments), arguments)
+        code = _run(arguments)
     except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    try:
+        return _flush(code, arguments)
+    except KeyboardInterrupt:
         drop(sys.stdout)
         return INTERRUPTED
 

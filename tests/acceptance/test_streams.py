@@ -111,6 +111,14 @@ def test_a_reader_who_has_gone_is_no_failure(begun: Place, words: str, code: int
     assert "Broken pipe" not in done.stderr
 
 
+@pytest.mark.parametrize("words", ["stop a-1 --type terminate", "db prune --older-than 0s", "db import -"])
+def test_without_standard_input_nobody_is_asked(begun: Place, words: str) -> None:
+    done = type_in_shell(begun, words, "<&-")
+    assert done.code == 2
+    assert done.stderr.startswith("error: ")
+    assert begun.type("list", "-o", "json").stdout.count("flow_id") == 2
+
+
 def test_what_a_handler_prints_to_nobody_does_not_fail_its_step(place: Place) -> None:
     words = f"run {HELLO} --id h-1 --input '\"Ada\"'"
     assert type_in_shell(place, words, "2>&1 >/dev/null | :; exit ${PIPESTATUS[0]}").code == 0
