@@ -21,7 +21,7 @@ def write_project(directory: str) -> list[str]:
     contents.update({name: read_schema(name) for name in SCHEMAS})
     present = [name for name in contents if (root / name).exists()]
     if present:
-        raise UsageError(f"{directory} has {', '.join(present)} already; nothing was written")
+        raise UsageError(f"{root} has {', '.join(present)} already; nothing was written")
     for name, content in contents.items():
         path = root / name
         try:

@@ -10,6 +10,7 @@ from typing import Any
 
 from orchestrator.cli.layout import columns
 from orchestrator.cli.options import parse_span
+from orchestrator.definition.presence import reason
 from orchestrator.errors import UsageError
 from orchestrator.graph.labels import duration_text
 from orchestrator.store.queues import Priority, Queue, QueueSettings, Rate
@@ -40,7 +41,7 @@ def read_queues_file(path: Path) -> dict[str, QueueSettings]:
     try:
         document: Any = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from None
+        raise UsageError(f"cannot read {path}: {reason(error)}") from None
     if path.name == _PYPROJECT:
         document = document.get("tool", {}).get("orchestrator", {}).get("queues", {})
     return {name: _settings_of(table, f"{path}: {name}") for name, table in document.items()}

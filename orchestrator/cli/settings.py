@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from orchestrator.definition.presence import reason
 from orchestrator.errors import UsageError
 
 DEFAULT_DB = "sqlite:///orchestrator.db"
@@ -87,7 +88,7 @@ def read_pyproject(directory: Path) -> Mapping[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"cannot read pyproject.toml: {error}") from None
+        raise UsageError(f"cannot read pyproject.toml: {reason(error)}") from None
     table = document.get("tool", {}).get("orchestrator", {})
     return table if isinstance(table, dict) else {}
 

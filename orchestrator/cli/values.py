@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from orchestrator.cli.arguments import decode
 from orchestrator.cli.standard_input import read_standard_input
+from orchestrator.definition.presence import reason
 from orchestrator.errors import UsageError
 
 
@@ -51,8 +52,7 @@ def _read(path: str, place: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"{place}: cannot read {path}: {reason}") from None
+        raise UsageError(f"{place}: cannot read {path}: {reason(error)}") from None
 
 
 def _parse(text: str, place: str) -> Any:

@@ -33,7 +33,12 @@ def require_flow_file(path: str | Path) -> None:
         found = [str(each) for each in find_files([path])]
         more = ", …" if len(found) > _SHOWN_COUNT else ""
         advice = f": {', '.join(found[:_SHOWN_COUNT])}{more}" if found else ", and no flow is in it"
-        raise UsageError(f"{path} is a directory; name one flow{advice}")
+        raise UsageError(f"{Path(path)} is a directory; name one flow{advice}")
+
+
+def reason(error: Exception) -> str:
+    """Of a file that cannot be used, whose name is said already."""
+    return str(getattr(error, "strerror", None) or error)
 
 
 def absence(place: Path) -> str:

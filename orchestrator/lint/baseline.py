@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from orchestrator.definition.presence import reason
 from orchestrator.definition.problem import Problem
 from orchestrator.definition.source import Source
 from orchestrator.errors import UsageError
@@ -75,7 +76,7 @@ def read_baseline(path: str | Path) -> Accepted:
     except FileNotFoundError:
         raise UsageError(f"there is no baseline {path}; make one with --write-baseline") from None
     except (OSError, ValueError) as error:
-        raise UsageError(f"the baseline {path} cannot be read: {error}") from None
+        raise UsageError(f"the baseline {path} cannot be read: {reason(error)}") from None
     version = document.get("schema") if isinstance(document, dict) else None
     if version != SCHEMA:
         raise UsageError(f"{path} is no baseline of this release; make one with --write-baseline")

@@ -206,6 +206,26 @@ def test_a_file_that_is_not_there_is_a_usage_error_that_names_the_nearest(
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lint", "flows", "--baseline", "flows"],
+        ["queues", "apply", "flows"],
+        ["publish", "a-1", "answer", "@flows"],
+        ["db", "import", "flows", "--yes"],
+        ["db", "export", "-O", "flows"],
+        ["render", "flows/ask.flow.yaml", "-O", "flows"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_cannot_be_used_is_named_once_with_the_reason(place: Place, words: list[str]) -> None:
+    place.type("start", "flows/ask.flow.yaml", "--id", "a-1", "--input", '"x"')
+    done = place.type(*words)
+    assert done.code == 2
+    assert done.stderr.endswith("Is a directory\n")
+    assert "[Errno" not in done.stderr
+
+
 @pytest.mark.parametrize("command", ["graph", "show", "render", "run", "start"])
 def test_a_directory_is_not_one_flow(place: Place, command: str) -> None:
     done = place.type(command, "flows", *(["--id", "x"] if command in {"run", "start"} else []))
