@@ -112,7 +112,7 @@ def can_write(text: str, stream: TextIO) -> bool:
 
 
 _BREAKS = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-_CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]")
+_CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]")
 """C0 and C1, line separators, and what turns the direction of writing."""
 _CONTROL = re.compile(rf"(?![\n\t]){_CONTROLS.pattern}")
 _COLOUR_OR_CONTROL = re.compile(rf"\x1b\[[0-9;]*m|{_CONTROL.pattern}")

@@ -18,7 +18,7 @@ SHOWN = (
     r"a\u001b[31mb\u001b]0;title\u0007\nrun-9 COMPLETED\r\u202etxt\u2066\u009b1m"
 )  # fmt: skip
 OURS = re.compile(r"\x1b\[[0-9;]*m")
-STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 ASK = """\
 flow: Ask
 input: string
