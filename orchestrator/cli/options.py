@@ -76,7 +76,9 @@ Attributes = Annotated[
         "--attribute", metavar="NAME=VALUE", help="Initial attribute; may be repeated.", show_default=False
     ),
 ]
-Concurrency = Annotated[int, typer.Option("--concurrency", min=1, help="Handlers that run at the same time.")]
+Concurrency = Annotated[
+    int, typer.Option("--concurrency", min=1, max=10_000, help="Handlers that run at the same time.")
+]
 
 
 OldVersion = Annotated[

@@ -13,6 +13,8 @@ from orchestrator.cli.standard_input import read_standard_input
 from orchestrator.definition.presence import reason
 from orchestrator.errors import UsageError
 
+_SHOWN_LENGTH = 500
+
 
 def parse_value(text: str | None, place: str) -> Any:
     """The JSON that `text` stands for; None (nothing given) is null. `place` names the option in errors."""
@@ -26,6 +28,8 @@ def parse_value(text: str | None, place: str) -> Any:
     try:
         return _load(text)
     except ValueError as error:
+        if len(text) > _SHOWN_LENGTH:
+            raise UsageError(f"{place}: `{text[:_SHOWN_LENGTH]}…` is not JSON: {error}") from None
         quoted = shlex.quote(json.dumps(text, ensure_ascii=False))
         file = f", for a file {shlex.quote(f'@{text}')}" if text.strip() else ""
         what = f"`{text}` is not JSON ({error})" if text.strip() else "nothing stands here"
@@ -63,7 +67,10 @@ def _parse(text: str, place: str) -> Any:
 
 
 def _load(text: str) -> Any:
-    return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+    try:
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:

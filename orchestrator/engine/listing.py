@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 
 from orchestrator.definition.model import Json
@@ -21,4 +22,7 @@ def list_runs(engine: Engine, where: str | None, limit: int | None) -> list[dict
             from orchestrator.engine.search import Search  # brings CEL
 
             found = Search(where, engine.definitions).find(reading)
-        return [describe_head(head, pauses) for head in islice(found, limit)]
+        return [
+            describe_head(head, pauses)
+            for head in islice(found, None if limit is None else min(limit, sys.maxsize))
+        ]

@@ -141,6 +141,8 @@ def _parse(line: bytes, number: int) -> dict[str, Any]:
         document: Json = msgspec.json.decode(line)
     except msgspec.DecodeError as error:
         raise InvalidValue(f"line {number}: {error}", line=number) from None
+    except RecursionError:
+        raise InvalidValue(f"line {number}: JSON that is nested too deeply", line=number) from None
     if not isinstance(document, dict):
         raise InvalidValue(f"line {number}: a JSON object is needed", line=number)
     return document

@@ -38,6 +38,12 @@ def version_of(place: Place, version: int) -> None:
         connection.commit()
 
 
+def test_a_line_that_is_nested_without_end_is_refused_at_its_place(place: Place) -> None:
+    place.write("deep.jsonl", "[" * 100_000 + "\n")
+    done = place.type("db", "import", "deep.jsonl", "--yes")
+    assert (done.code, done.stderr) == (1, "error: line 1: JSON that is nested too deeply\n")
+
+
 def test_status_shows_what_there_is(used: Place) -> None:
     done = used.type("db", "status", "-o", "json")
     assert done.code == 0

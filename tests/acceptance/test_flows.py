@@ -171,6 +171,24 @@ def test_a_picture_with_letters_that_no_font_has_is_written_with_a_warning(place
     assert (place.directory / "foreign.png").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["list", "--limit", "9" * 30], 0),
+        (["worker", "--until-idle", "--concurrency", "9" * 30], 2),
+        (["worker", "--until-idle", "--processes", "9" * 30], 2),
+        (["run", "--resume", "a-1", "--until-blocked", "--concurrency", "9" * 30], 2),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_a_number_beyond_all_bounds_is_refused_or_as_good_as_none(
+    place: Place, words: list[str], code: int
+) -> None:
+    place.type("start", "flows/ask.flow.yaml", "--id", "a-1", "--input", '"x"')
+    done = place.type(*words)
+    assert (done.code, "internal" in done.stderr) == (code, False)
+
+
 ABSENT = "flows/helo.flow.yaml"
 
 

@@ -38,6 +38,7 @@ Processes = Annotated[
         "--processes",
         metavar="N",
         min=0,
+        max=1024,
         help="Processes for handlers that compute. Default: one a processor if there are such handlers.",
         show_default=False,
     ),

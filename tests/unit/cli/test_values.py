@@ -72,6 +72,15 @@ def test_a_file_that_is_not_json_is_a_usage_error_that_names_the_line(tmp_path: 
         parse_value(f"@{file}", "--input")
 
 
+def test_a_value_without_end_is_refused_in_a_few_words(tmp_path: Path) -> None:
+    deep = "[" * 100_000
+    (tmp_path / "deep.json").write_text(deep, encoding="utf-8")
+    for text in (deep, f"@{tmp_path}/deep.json"):
+        with pytest.raises(UsageError, match="nested too deeply") as caught:
+            parse_value(text, "--input")
+        assert len(caught.value.message) < 1000
+
+
 def test_assignments_are_names_with_values() -> None:
     assert parse_assignments(['status="new"', "count=2"], "--attribute") == {"status": "new", "count": 2}
 
