@@ -13,6 +13,7 @@ from orchestrator.core.state import Run
 from orchestrator.store.bodies import Bodies
 from orchestrator.store.queues import Queues
 from orchestrator.store.sought import ANY_RUN, Sought
+from orchestrator.store.statistics import Statistics
 from orchestrator.store.writes import Writes
 
 
@@ -113,25 +114,6 @@ class DefinitionRow(NamedTuple):
 
 RunRecord = dict[str, list[dict[str, Any]]]
 """All rows of a run by table, each a value by column; without the run's number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """What is in a store."""
-
-    schema_version: int
-    used_bytes: int
-    free_bytes: int
-    """What `vacuum` gives back."""
-    run_counts: Mapping[str, int]
-    """By status."""
-    row_counts: Mapping[str, int]
-    """By table: definitions, history, messages (unread), steps (active)."""
-    oldest_running_at: datetime | None
-    oldest_closed_at: datetime | None
-    leased_count: int
-    due_count: int
-    """Work that is due and nobody's."""
 
 
 class Reading(Protocol):

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from orchestrator.store.contract import Statistics
 from orchestrator.store.loading import TABLE_COUNT
 from orchestrator.store.postgres_link import Link, Rows
 from orchestrator.store.sql_reading import SqlReading
+from orchestrator.store.statistics import Statistics
 
 _FORESEEN = {"rows_of_run", "rounds_of", "reports_of", "history_of"}
 Question: TypeAlias = tuple[str, tuple[object, ...]]

@@ -18,7 +18,6 @@ from orchestrator.store.contract import (
     Head,
     HistoryRow,
     RunRecord,
-    Statistics,
     StoredDefinition,
     StoredRun,
     WorkerRow,
@@ -27,6 +26,7 @@ from orchestrator.store.loading import IN_ORDER, ROUND, TABLE_COUNT, Row, build_
 from orchestrator.store.queues import Queues, queues_of
 from orchestrator.store.sought import ANY_RUN, LAST, Sought
 from orchestrator.store.sql import COLUMNS, RUN_TABLES
+from orchestrator.store.statistics import Statistics
 from orchestrator.store.times import from_micros, to_micros
 
 _decode_json = msgspec.json.Decoder().decode

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from orchestrator.core.pauses import Pauses
-from orchestrator.store.contract import Statistics
 from orchestrator.store.queues import Queues, queues_of
 from orchestrator.store.sql import STATEMENTS
 from orchestrator.store.sql_reading import SqlReading, pauses_of
+from orchestrator.store.statistics import Statistics
 
 
 class SqliteReading(SqlReading):
