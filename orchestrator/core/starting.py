@@ -10,6 +10,7 @@ from orchestrator.core.deadlines import arm_deadline
 from orchestrator.core.draft import Draft
 from orchestrator.core.events import RunStarted
 from orchestrator.core.state import BranchRef, Execution, Phase, RecoveredFailure
+from orchestrator.core.writing import demand_keys
 from orchestrator.definition.model import Flow, Json, Path
 from orchestrator.errors import InvalidValue, NotFound
 
@@ -106,6 +107,8 @@ def _write_initial(draft: Draft, name: str, value: Json) -> None:
         raise NotFound(f"flow {draft.flow.name} has no attribute {name}; it has: {known}", name=name)
     if value is None:
         return
+    if attribute.is_map and isinstance(value, dict):
+        demand_keys(name, value)
     try:
         if attribute.is_map:
             if not isinstance(value, dict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orchestrator.core.draft import Draft
 from orchestrator.core.events import AttributesWritten, Write
+from orchestrator.definition.json_kinds import Misfit, check_string
 from orchestrator.definition.model import Json
 from orchestrator.errors import InvalidValue, NotFound
 
@@ -31,11 +32,25 @@ def _checked(draft: Draft, write: Write) -> Json:
         return None
     if not attribute.is_map or write.key is not None:
         return _of_type(draft, name, write.value)
-    if not isinstance(write.value, dict) or not all(write.value):
+    if not isinstance(write.value, dict):
         raise InvalidValue(f"attribute {name} is a map: give its entries by key", name=name)
+    demand_keys(name, write.value)
     return {
         key: entry if entry is None else _of_type(draft, name, entry) for key, entry in write.value.items()
     }
+
+
+def demand_keys(name: str, entries: dict[str, Json]) -> None:
+    """Of an attribute map. Raises InvalidValue."""
+    for key in entries:
+        if not isinstance(key, str) or not key:
+            raise InvalidValue(
+                f"attribute {name}: keys of its entries are text that is not empty, not {key!r}", name=name
+            )
+        try:
+            check_string(key)
+        except Misfit as problem:
+            raise InvalidValue(f"attribute {name}: the key {key!r}: {problem.message}", name=name) from None
 
 
 def _of_type(draft: Draft, name: str, value: Json) -> Json:

@@ -55,12 +55,12 @@ def read_file(path: str | Path, shown_path: str | None = None) -> tuple[Flow | N
 
 
 def find_files(paths: Iterable[str | Path]) -> list[Path]:
-    """Files as given, and every `*.flow.yaml` under directories, in a fixed order, each once.
+    """Files as given, one or several, and every `*.flow.yaml` under directories, in a fixed order, each once.
 
     Hidden directories below them (`.venv`, `.git`) are passed over.
     """
     found: dict[Path, None] = {}
-    for path in map(Path, paths):
+    for path in map(Path, (paths,) if isinstance(paths, str | Path) else paths):
         if path.is_dir():
             found.update(dict.fromkeys(_files_under(path)))
         else:

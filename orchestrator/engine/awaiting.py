@@ -15,6 +15,8 @@ from typing import Any, Generic, TypeVar
 
 from orchestrator.core.state import Run, Status
 from orchestrator.definition.model import Flow, Json
+from orchestrator.engine import arguments
+from orchestrator.engine.arguments import Span, instance_key, span, whole
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.describe import describe_run
 from orchestrator.engine.engine import Engine
@@ -22,7 +24,6 @@ from orchestrator.engine.inside import demand_outside
 from orchestrator.engine.latest import demand_latest, describe_latest
 from orchestrator.engine.projection import await_projection
 from orchestrator.engine.waiting import Bell, Patience
-from orchestrator.engine.wishes import Span, span
 from orchestrator.errors import InvalidValue, NotActive, NotFound, UsageError, WaitTimeout
 
 _LOOK_EVERY = 0.05
@@ -82,7 +83,7 @@ def wait(engine: Engine, bell: Bell, flow_id: str, timeout: Span | None = None) 
 def wait_for_step(
     engine: Engine, bell: Bell, flow_id: str, step: str, number: int = 1, *, timeout: Span | None = None
 ) -> Patience[None]:
-    if number < 1:
+    if whole(number, "number") < 1:
         raise UsageError(f"executions of a step are numbered from 1, not {number}")
     what = f"{step}-{number} has ended"
     yield from _await_sight(engine, bell, flow_id, step_has_ended(step, number), timeout, what)
@@ -96,12 +97,12 @@ def wait_for_attribute(
     value: Json = None,
     *,
     comparison: str = "==",
-    key: str | None = None,
+    key: str | int | None = None,
     timeout: Span | None = None,
 ) -> Patience[Json]:
     look = attribute_compares(name, key, read_comparison(comparison), value)
     entry = name if key is None else f"{name}[{key}]"
-    what = f"{entry} {comparison} {json.dumps(value)}"
+    what = f"{entry} {comparison} {json.dumps(arguments.json(value, 'value'))}"
     (found,) = yield from _await_sight(engine, bell, flow_id, look, timeout, what)
     return found
 
@@ -147,7 +148,7 @@ def _is_closed(entry: Entry) -> bool:
 
 
 def _end_of(timeout: Span | None) -> float | None:
-    limit = span(timeout)
+    limit = span(timeout, "timeout")
     return None if limit is None else time.monotonic() + limit.total_seconds()
 
 
@@ -187,7 +188,9 @@ def step_has_ended(step: str, number: int) -> Look[bool]:
     return look
 
 
-def attribute_compares(name: str, key: str | None, comparison: Comparison, wanted: Json) -> Look[tuple[Json]]:
+def attribute_compares(
+    name: str, key: str | int | None, comparison: Comparison, wanted: Json
+) -> Look[tuple[Json]]:
     """The attribute's value, in a tuple, since it may be null."""
 
     def look(flow: Flow, run: Run) -> tuple[Json] | None:
@@ -197,7 +200,7 @@ def attribute_compares(name: str, key: str | None, comparison: Comparison, wante
     return look
 
 
-def read_attribute(flow: Flow, run: Run, name: str, key: str | None) -> Json:
+def read_attribute(flow: Flow, run: Run, name: str, key: str | int | None) -> Json:
     """Null where it is not set; of a map without key all its entries. Raises NotFound, InvalidValue."""
     attribute = flow.attributes.get(name)
     if attribute is None:
@@ -207,8 +210,8 @@ def read_attribute(flow: Flow, run: Run, name: str, key: str | None) -> Json:
         if key is not None:
             raise InvalidValue(f"attribute {name} is not a map: it takes no key", name=name)
         return run.attributes.get(name)
-    entries = run.attribute_maps.get(name, {})
-    return dict(entries) if key is None else entries.get(key)
+    entries, instance = run.attribute_maps.get(name, {}), instance_key(key, f"attribute {name}")
+    return dict(entries) if instance is None else entries.get(instance)
 
 
 def read_comparison(text: str) -> Comparison:

@@ -13,6 +13,7 @@ from orchestrator.core.travel import Target
 from orchestrator.definition.catalogue import Catalogue
 from orchestrator.definition.model import Flow, Json, TimeoutPolicy
 from orchestrator.engine import awaiting, wishes
+from orchestrator.engine.arguments import Span, names, optional_text, paths, text
 from orchestrator.engine.awaiting import read_attribute
 from orchestrator.engine.calling import call_rpc
 from orchestrator.engine.describe import describe_commit, describe_run
@@ -26,7 +27,6 @@ from orchestrator.engine.startable import Startable
 from orchestrator.engine.submission import Call, Receipt, Started, Wish
 from orchestrator.engine.travelling import Travelled
 from orchestrator.engine.waiting import sit_out
-from orchestrator.engine.wishes import Span
 from orchestrator.store.contract import Store
 
 if TYPE_CHECKING:
@@ -58,14 +58,14 @@ class Client:
 
         `attribute_store`, `tracing`, `bodies`: of the engine, when the client makes one.
         """
-        self._handlers = handlers or Handlers(search_path)
+        self._handlers = handlers or Handlers(paths(search_path, "search_path"))
         self._owns_engine = not isinstance(store, Engine)
         if isinstance(store, Engine):
             self.engine = store
         else:
             self.engine = Engine(store, attribute_store=attribute_store, tracing=tracing, bodies=bodies)
         if flows is not None:
-            catalogue = flows if isinstance(flows, Catalogue) else Catalogue.of_paths(flows)
+            catalogue = flows if isinstance(flows, Catalogue) else Catalogue.of_paths(paths(flows, "flows"))
             self.engine.definitions.look_in(catalogue.find)
         self._startable = Startable(self.engine)
         self._aio: AsyncClient | None = None
@@ -116,7 +116,7 @@ class Client:
         self.engine.submit(wish, leads=False)
         return wish.receipt
 
-    def publish(self, flow_id: str, channel: str, value: Json = None, key: str | None = None) -> None:
+    def publish(self, flow_id: str, channel: str, value: Json = None, key: str | int | None = None) -> None:
         """Send a message to an external channel. Raises NotFound, NotActive, NotExternal, InvalidValue."""
         self._have(wishes.publish(flow_id, channel, value, key))
 
@@ -126,7 +126,8 @@ class Client:
         A repeated `request_id` executes nothing and gives the first answer. Raises NotFound, NotActive,
         InvalidValue, Rejected, HandlerFailed, LockConflict.
         """
-        call = Call(flow_id, name, input, has_input=input is not None, request_id=request_id)
+        call = Call(text(flow_id, "flow_id"), name, input, has_input=input is not None)
+        call.request_id = optional_text(request_id, "request_id")
         return call_rpc(self.engine, self._handlers, Services(client=self), call)
 
     def set_attributes(self, flow_id: str, values: Mapping[str, Json]) -> None:
@@ -189,8 +190,8 @@ class Client:
             self.engine,
             self.find_flow(old),
             self.find_flow(new),
-            mapping,
-            set(flow_ids),
+            names(mapping, "mapping"),
+            set(names(flow_ids, "flow_ids")),
             where,
             dry_run=dry_run,
         )
@@ -262,7 +263,7 @@ class Client:
         described: dict[str, Json] = self.describe(flow_id)["attributes"]
         return described
 
-    def attribute(self, flow_id: str, name: str, *, key: str | None = None) -> Json:
+    def attribute(self, flow_id: str, name: str, *, key: str | int | None = None) -> Json:
         """One of them, or an entry of a map; null where it is not set. Raises NotFound, InvalidValue."""
         with self.engine.store.reading() as reading:
             head = demand_latest(reading, flow_id)
@@ -285,7 +286,7 @@ class Client:
         value: Json = None,
         *,
         comparison: str = "==",
-        key: str | None = None,
+        key: str | int | None = None,
         timeout: Span | None = None,
     ) -> Json:
         """Until an attribute (or the entry `key` of a map) compares with `value`; gives what it is then.

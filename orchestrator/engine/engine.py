@@ -6,10 +6,11 @@ import logging
 import os
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from orchestrator.clock import Clock, SharedClock
 from orchestrator.core.state import Status
+from orchestrator.engine.arguments import another
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.cache import RunCache
 from orchestrator.engine.commit import Committer
@@ -59,8 +60,10 @@ class Engine:
         `remembered_count`: runs that are kept in memory. `tracing`: makes traces of runs (tracing.py).
         `bodies`: how values are encoded, and where large ones are kept (store/bodies.py).
         """
+        if bodies is not None and not isinstance(bodies, Bodies):
+            raise another("bodies", "Bodies, see orchestrator.store.bodies", bodies)
         self.bodies = bodies or PLAIN
-        opened = open_store(store) if isinstance(store, str) else store
+        opened = open_store(store) if isinstance(store, str) else _demand_store(store)
         self.store: Store = opened if bodies is None else SealedStore(opened, bodies)
         self.clock: Clock = clock or SharedClock()
         self.set_clock()
@@ -191,3 +194,9 @@ class Engine:
             self.tracing.note_batch(batch)
         if self.on_batch is not None:
             self.on_batch(batch)
+
+
+def _demand_store(store: object) -> Store:
+    if not hasattr(store, "clock_time"):
+        raise another("a store", "a database URL, such as 'sqlite:///runs.db'", store)
+    return cast(Store, store)

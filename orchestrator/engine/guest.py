@@ -6,6 +6,7 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
+from orchestrator.engine.arguments import another
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.faults import Faults
 from orchestrator.errors import StoreError, UsageError
@@ -24,6 +25,8 @@ def guest_of(host: Engine, connection: Connection) -> Engine:
 
     Raises UsageError for a connection to something else than the host's database.
     """
+    if not hasattr(connection, "dialect"):
+        raise another("a connection", "one of SQLAlchemy", connection)
     hosted = host.store.plain if isinstance(host.store, SealedStore) else host.store
     return Engine(
         _inside(host, hosted, connection),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from orchestrator.definition.model import Json
+from orchestrator.engine.arguments import text
 from orchestrator.engine.describe import describe_run
 from orchestrator.engine.engine import Engine
 from orchestrator.errors import NotFound
@@ -11,7 +12,7 @@ from orchestrator.store.contract import Head, Reading
 
 def demand_latest(reading: Reading, flow_id: str) -> Head:
     """Raises NotFound."""
-    head = reading.find_latest(flow_id)
+    head = reading.find_latest(text(flow_id, "flow_id"))
     if head is None:
         raise NotFound(f"there is no run {flow_id}", flow_id=flow_id)
     return head

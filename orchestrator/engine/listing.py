@@ -6,6 +6,7 @@ import sys
 from itertools import islice
 
 from orchestrator.definition.model import Json
+from orchestrator.engine.arguments import optional_text, whole
 from orchestrator.engine.describe import describe_head
 from orchestrator.engine.engine import Engine
 from orchestrator.errors import UsageError
@@ -13,8 +14,9 @@ from orchestrator.errors import UsageError
 
 def list_runs(engine: Engine, where: str | None, limit: int | None) -> list[dict[str, Json]]:
     """See Client.search."""
-    if limit is not None and limit < 1:
+    if limit is not None and whole(limit, "limit") < 1:
         raise UsageError(f"at least 1 run is asked for, not {limit}")
+    where = optional_text(where, "where")
     with engine.store.reading() as reading:
         pauses = reading.find_pauses()
         found = reading.heads()

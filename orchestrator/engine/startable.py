@@ -7,6 +7,7 @@ from pathlib import Path
 from orchestrator.definition.catalogue import SUFFIX, check_executable, load
 from orchestrator.definition.model import Flow
 from orchestrator.definition.places import beside, find_children
+from orchestrator.engine.arguments import another
 from orchestrator.engine.engine import Engine
 from orchestrator.errors import DefinitionInvalid
 
@@ -28,6 +29,8 @@ class Startable:
         elif isinstance(flow, str):
             with self._engine.store.reading() as reading:
                 flow = definitions.of_type(flow, reading)
+        if not isinstance(flow, Flow):
+            raise another("a flow", "a Flow, its type or its file", flow)
         if flow.hash not in self._children:
             if problems := check_executable(flow):
                 texts = "; ".join(problem.concise() for problem in problems)

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from orchestrator.definition.model import Json
 from orchestrator.engine import leases
+from orchestrator.engine.arguments import another
 from orchestrator.engine.describe import time_text
 from orchestrator.engine.engine import Engine
 from orchestrator.errors import StoreError, UsageError
@@ -55,6 +56,8 @@ def survey(engine: Engine) -> dict[str, Json]:
 
 def cut_of(engine: Engine, older_than: timedelta) -> datetime:
     """Runs that were closed before then are old."""
+    if not isinstance(older_than, timedelta):
+        raise another("retention", "a timedelta", older_than)
     if older_than < timedelta():
         raise UsageError(f"runs are kept for a span of time, not {older_than}")
     return engine.clock.now() - older_than

@@ -22,6 +22,7 @@ from orchestrator.core.state import TIMEOUT_ID
 from orchestrator.definition.model import Json
 from orchestrator.definition.places import FlowPlaces
 from orchestrator.engine import journal
+from orchestrator.engine.arguments import demanded_span, names, paths, positive
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.census import Census
@@ -93,14 +94,16 @@ class Worker:
         tracing: Tracing | None = None,
         bodies: Bodies | None = None,
     ) -> None:
+        positive(concurrency, "concurrency")
         self._owns_engine = not isinstance(store, Engine)
         if isinstance(store, Engine):
             self.engine = store
         else:
             self.engine = Engine(store, attribute_store=attribute_store, tracing=tracing, bodies=bodies)
-        choice = Choice(run_in_process, processes)
-        self.handlers = Handlers(search_path, read_queues(queues), choice)
-        self.engine.definitions.look_in(FlowPlaces(flows).find)
+        choice = Choice(names(run_in_process, "run_in_process"), processes)
+        served = read_queues(names(queues, "queues"))
+        self.handlers = Handlers(paths(search_path, "search_path"), served, choice)
+        self.engine.definitions.look_in(FlowPlaces(paths(flows, "flows")).find)
         self._client = Client(self.engine, handlers=self.handlers)
         self._dispatcher = Dispatcher(
             self.engine.committer,
@@ -151,6 +154,7 @@ class Worker:
 
     def stop(self, grace: timedelta | float = 30.0) -> None:
         """Take no new work, let running handlers finish within `grace`, hand back the rest."""
+        seconds = demanded_span(grace, "grace").total_seconds()
         self._stop_asked.set()
         if not self.is_started:
             return
@@ -161,7 +165,6 @@ class Worker:
         dispatcher.is_open = False
         with self._despite_store("hand back its work"):
             committer.hand_back(dispatcher.take_back)
-        seconds = grace.total_seconds() if isinstance(grace, timedelta) else grace
         began_at = time.monotonic()
         ends_at = began_at + seconds
         journal.note_worker_draining(dispatcher.worker, dispatcher.held_count)
@@ -208,7 +211,7 @@ class Worker:
 
     def run_until_idle(self, horizon: timedelta | float = 0.0) -> None:
         """Until no run has anything ready, in flight, backing off, or due within `horizon`."""
-        span = horizon if isinstance(horizon, timedelta) else timedelta(seconds=horizon)
+        span = demanded_span(horizon, "horizon")
         self.start()
         while not self._stop_asked.is_set():
             self._changed.clear()

@@ -17,6 +17,7 @@ from orchestrator.binding.invoke import BoundHandler
 from orchestrator.binding.method import MethodKind
 from orchestrator.binding.registry import Bindings
 from orchestrator.definition.model import Flow
+from orchestrator.engine.arguments import whole
 from orchestrator.errors import UsageError
 
 MARK = "RUN_IN_PROCESS"
@@ -36,7 +37,7 @@ class Choice:
                 raise UsageError(
                     f"`{name}` names no handler to run in a process: write MODULE:FUNCTION or FLOW/STEP"
                 )
-        if size is not None and size < 0:
+        if size is not None and whole(size, "processes") < 0:
             raise UsageError(f"there cannot be {size} processes")
         if size == 0 and self.names:
             raise UsageError(f"`{min(self.names)}` is to run in a process, but there are to be 0 processes")
