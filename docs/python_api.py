@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from enum import Enum
+from importlib import import_module
 from typing import Any
 
 import orchestrator
@@ -24,6 +25,31 @@ _HANDLERS = (
     "NonRetryable",
 )
 
+_NAMED = {
+    "ReusePolicy": "orchestrator.core.reuse",
+    "TimeoutPolicy": "orchestrator.definition.model",
+    "Started": "orchestrator.engine.submission",
+    "Receipt": "orchestrator.engine.submission",
+    "Travelled": "orchestrator.engine.travelling",
+    "Migration": "orchestrator.engine.migrating",
+    "Bodies": "orchestrator.store.bodies",
+    "Tracing": "orchestrator.engine.tracing",
+    "Metrics": "orchestrator.engine.metrics",
+    "WaitResults": "orchestrator.binding.results",
+    "Attributes": "orchestrator.binding.attributes",
+    "Channels": "orchestrator.binding.channels",
+    "Locals": "orchestrator.binding.results",
+    "RecoveredFailure": "orchestrator.core.state",
+}
+"""What stands in signatures: a name and its module."""
+_IMPORTED = ("Bodies", "Tracing", "Metrics")
+_HINTS = """Of arguments and results. None has to be imported but `Bodies`, `Tracing` and `Metrics`.
+
+* `Json`: None, bool, int, float, str, and lists and dicts (with keys of text) of these.
+* `Span`: a `timedelta`, or a number of seconds.
+* `Flow`: what `load_flow` gives.
+* `Store`, `Clock`, `Faults`, `Definitions`, `Wish`, `Handlers`: parts of the engine, not for applications."""
+
 
 def api_page() -> str:
     """Markdown; every public name once."""
@@ -41,7 +67,11 @@ def api_page() -> str:
         "## For handlers",
         *(_entry(name) for name in _HANDLERS),
         "## Errors",
-        *(_entry(name, with_members=False) for name in errors),
+        "All are `OrchestratorError`s: `message` is for people, `data` for programs.",
+        *_table(errors),
+        "## Names in the signatures",
+        _HINTS,
+        *(_named(name, module) for name, module in _NAMED.items()),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -52,6 +82,25 @@ def _entry(name: str, *, with_members: bool = True) -> str:
     if with_members and inspect.isclass(value) and not issubclass(value, Exception):
         parts += [_member(member, found) for member, found in _members(value)]
     return "\n\n".join(part for part in parts if part)
+
+
+def _table(errors: list[str]) -> list[str]:
+    rows = ["| raised | exit code of commands | |", "|---|---|---|"]
+    for name in errors:
+        error = getattr(orchestrator, name)
+        rows.append(f"| `{name}` | {error.exit_code} | {_line(error)} |")
+    return ["\n".join(rows)]
+
+
+def _named(name: str, module: str) -> str:
+    value = getattr(import_module(module), name)
+    if issubclass(value, Enum):
+        about = "One of " + ", ".join(f"`{member.value}`" for member in value) + "; text will do."
+        return f"### `{name}`\n\n{about}"
+    shown = "" if module.startswith("orchestrator.binding") else f"```python\n{name}{_signature(value)}\n```"
+    where = f"`from {module} import {name}`" if name in _IMPORTED else ""
+    text = "" if _text(value).startswith(f"{name}(") else _text(value)
+    return "\n\n".join(part for part in (f"### `{name}`", shown, where, text) if part)
 
 
 def _members(owner: type) -> Iterator[tuple[str, Any]]:
@@ -70,8 +119,8 @@ def _member(name: str, found: Any) -> str:
 
 
 def _signature(value: Any) -> str:
-    if inspect.isclass(value) and issubclass(value, Exception):
-        return ""
+    if inspect.isclass(value) and issubclass(value, Exception) and "__init__" not in vars(value):
+        return "(message: str)"
     try:
         return _spelled(inspect.signature(value))
     except (TypeError, ValueError):

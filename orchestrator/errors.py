@@ -53,82 +53,110 @@ class DefinitionInvalid(OrchestratorError):
 
 
 class UsageError(OrchestratorError):
+    """What was asked for cannot be meant: an option or an argument of another type, an unknown word."""
+
     type = "usage"
     exit_code = 2
 
 
 class Refused(OrchestratorError):
+    """The request was understood and refused; nothing was committed."""
+
     type = "rejected"
     exit_code = 1
 
 
 class Rejected(Refused):
+    """An RPC's definition or handler, or a rule, said no."""
+
     type = "rejected"
 
 
 class HandlerFailed(Refused):
+    """The handler of an RPC raised."""
+
     type = "handler_failed"
 
 
 class InvalidValue(Refused):
+    """A value does not fit its declared type, or its place."""
+
     type = "invalid_value"
 
 
 class NotExternal(Refused):
+    """The channel has no `external: true`: clients cannot publish to it."""
+
     type = "not_external"
 
 
 class ChannelFull(Refused):
+    """The channel's `capacity` would be exceeded."""
+
     type = "channel_full"
 
 
 class LockConflict(Refused):
+    """A step holds an attribute lock that the RPC needs; try again."""
+
     type = "lock_conflict"
 
 
 class WaitTimeout(OrchestratorError):
+    """The time given to a wait is over; the run goes on."""
+
     type = "wait_timeout"
     exit_code = 3
 
 
 class Blocked(OrchestratorError):
+    """No worker can move the run any more: it needs a client, or nobody can."""
+
     type = "blocked"
     exit_code = 3
 
 
 class NotFound(OrchestratorError):
+    """There is no such run, step execution or name."""
+
     type = "not_found"
     exit_code = 4
 
 
 class NotActive(OrchestratorError):
+    """The run is closed."""
+
     type = "not_active"
     exit_code = 4
 
 
 class AlreadyStarted(OrchestratorError):
+    """The flow id has a run, and the reuse policy does not allow another."""
+
     type = "already_started"
     exit_code = 5
 
 
 class BodyUnreadable(OrchestratorError):
-    """Concerns one run; others are not affected."""
+    """A value of a run cannot be decoded, or its object is missing. Other runs are not affected."""
 
     type = "body_unreadable"
     exit_code = 70
 
 
 class StoreError(OrchestratorError):
+    """The database refuses, cannot be reached, or is not ours."""
+
     type = "store"
     exit_code = 70
 
 
 class StoreConflict(StoreError):
-    pass
+    """Others changed the same runs at the same time; it is tried again."""
 
 
 class TransactionLost(StoreError):
-    pass
+    """A handler's own statements ended the commit that it was part of."""
 
 
 class RetryAfter(Exception):

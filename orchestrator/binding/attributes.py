@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from orchestrator.binding.convert import copy_json
 from orchestrator.binding.mistakes import HandlerMistake, NotLoaded, UnknownName, hint
@@ -62,6 +62,9 @@ class Attributes:
     def __iter__(self) -> Iterator[str]:
         """Names of the attributes that are not maps, set or not."""
         return (name for name, attribute in self._declared.items() if not attribute.is_map)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"attributes are read and written by item: ctx.attributes[{name!r}]")
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value, or `default` where it is unset."""

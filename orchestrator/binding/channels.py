@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from orchestrator.binding.convert import copy_json
 from orchestrator.binding.mistakes import HandlerMistake, NotLoaded, UnknownName, hint
@@ -44,6 +44,9 @@ class Channels:
 
     def __getitem__(self, name: str) -> ChannelView:
         return ChannelView(find_channel(self._declared, name), None, self._snapshot, self._staging)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"channels are found by item: ctx.channels[{name!r}]")
 
 
 class ChannelView:

@@ -254,7 +254,7 @@ class Client:
     def search(self, where: str | None = None, *, limit: int | None = None) -> list[dict[str, Json]]:
         """The latest runs of all flow ids, newest first; `limit`: no more than so many of them.
 
-        `where`: CEL, see `search.py`. Raises UsageError.
+        `where`: an expression, as of `orchestrator list --where`. Raises UsageError.
         """
         return list_runs(self.engine, where, limit)
 

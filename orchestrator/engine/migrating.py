@@ -40,7 +40,7 @@ class LiveRun:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """What became of one run."""
+    """What became of one run: `run.flow_id`, `run.places`; if it was left, `reason` says why."""
 
     run: LiveRun
     is_moved: bool

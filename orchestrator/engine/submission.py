@@ -87,6 +87,8 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Started:
+    """`run` is the number of the run in its store; not `is_new`: it was there, `return_existing`."""
+
     flow_id: str
     run_id: str
     run: int

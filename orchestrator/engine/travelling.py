@@ -20,6 +20,8 @@ from orchestrator.store.times import from_micros
 
 @dataclass(frozen=True, slots=True)
 class Travelled:
+    """The run goes on as `run_attempt` from what it was after commit `forked_at`."""
+
     flow_id: str
     run_id: str
     run_attempt: int

@@ -68,10 +68,10 @@ class Worker:
     start other flows by type find them in, before the store. `retention`: how long closed runs are kept;
     None: for ever. `attribute_store`: of the engine, when the worker makes one. `on_progress` is called after
     each commit with what changed: flow_id, status, version and the number of active steps of each run; it
-    must be quick. `queues`: take only the work of these flow types (`Order`) or steps (`Order/Charge`); see
-    served.py. `run_in_process`: handlers (`module:function`) and steps (`Order/Charge`) that are called in
-    processes of their own, beside those that modules name (processes/choice.py); `processes`: how many, by
-    default one a processor when there is such a handler; 0: none.
+    must be quick. `queues`: take only the work of these queues, flow types (`Order`) or steps
+    (`Order/Charge`). `run_in_process`: handlers (`module:function`) and steps (`Order/Charge`) that are
+    called in processes of their own, beside those that modules name (`RUN_IN_PROCESS`); `processes`: how
+    many, by default one a processor when there is such a handler; 0: none.
 
     `metrics`: where to note what happens; `metrics_text` gives it to Prometheus. `tracing`,
     `bodies`: of the engine, when the worker makes one.

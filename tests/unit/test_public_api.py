@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
 
@@ -35,3 +37,16 @@ def test_importing_the_package_imports_only_the_standard_library() -> None:
 def test_handlers_import_no_heavy_library() -> None:
     loaded = _modules_after("from orchestrator import Context, choose, any_of, RetryAfter")
     assert not loaded & {"sqlalchemy", "networkx", "jsonschema", "yaml", "typer", "rich", "cel_expr_python"}
+
+
+def test_what_methods_say_that_they_raise_can_be_imported() -> None:
+    public = (orchestrator.Client, orchestrator.Worker, orchestrator.Engine, orchestrator.Catalogue)
+    texts = [inspect.getdoc(found) or "" for owner in public for found in vars(owner).values()]
+    raised = {
+        name
+        for text in texts
+        for said in re.findall(r"[Rr]aises ([^.]*)", text)
+        for name in re.findall(r"\b[A-Z]\w+\b", said)
+    }
+    assert {"NotExternal", "UsageError", "Blocked", "StoreError"} <= raised
+    assert raised - set(orchestrator.__all__) == set()

@@ -406,3 +406,12 @@ def test_wrong_values_raise_inside_the_handler(
 
 def test_started_at_is_a_time() -> None:
     assert with_context(lambda ctx: ctx.started_at == START).result is True
+
+
+def test_attributes_and_channels_say_that_they_are_reached_by_item() -> None:
+    for use, advice in (
+        (lambda ctx: ctx.attributes.status, r"ctx\.attributes\['status'\]"),
+        (lambda ctx: ctx.channels.orders.size, r"ctx\.channels\['orders'\]"),
+    ):
+        with pytest.raises(AttributeError, match=advice):
+            with_context(use)
