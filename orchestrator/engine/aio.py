@@ -97,8 +97,8 @@ class AsyncClient:
         except RuntimeError:
             turns.end()  # the client was closed meanwhile
 
-    def close(self) -> None:
-        """Waits for the looks that are under way."""
+    def end_looks(self) -> None:
+        """Waits for those that are under way."""
         self._lookers.shutdown()
 
 

@@ -333,7 +333,7 @@ class Client:
 
     def close(self) -> None:
         if self._aio is not None:
-            self._aio.close()
+            self._aio.end_looks()
         if self._owns_engine:
             self.engine.close()
 

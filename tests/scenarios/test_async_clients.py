@@ -291,3 +291,15 @@ def test_who_no_longer_waits_is_not_looked_for(kit: Kit) -> None:
     asyncio.run(give_up())
     kit.client.close()  # after the last look
     assert not kit.engine.waiting.is_awaited("p-0")
+
+
+def test_closing_is_awaited_like_all_methods_of_the_client() -> None:
+    client = Client("sqlite://")
+
+    async def use() -> None:
+        await client.aio.start(PARKED, "one", 1)
+        await client.aio.close()
+        with pytest.raises(StoreError):
+            await client.aio.start(PARKED, "two", 2)
+
+    asyncio.run(use())
