@@ -17,7 +17,7 @@ from orchestrator.engine.arguments import Span, names, optional_text, paths, tex
 from orchestrator.engine.awaiting import read_attribute
 from orchestrator.engine.calling import call_rpc
 from orchestrator.engine.describe import describe_commit, describe_run
-from orchestrator.engine.engine import Engine
+from orchestrator.engine.engine import Engine, engine_of
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.ids import random_id
 from orchestrator.engine.latest import demand_latest, describe_latest
@@ -60,10 +60,7 @@ class Client:
         """
         self._handlers = handlers or Handlers(paths(search_path, "search_path"))
         self._owns_engine = not isinstance(store, Engine)
-        if isinstance(store, Engine):
-            self.engine = store
-        else:
-            self.engine = Engine(store, attribute_store=attribute_store, tracing=tracing, bodies=bodies)
+        self.engine = engine_of(store, attribute_store, tracing, bodies)
         if flows is not None:
             catalogue = flows if isinstance(flows, Catalogue) else Catalogue.of_paths(paths(flows, "flows"))
             self.engine.definitions.look_in(catalogue.find)

@@ -24,6 +24,7 @@ from orchestrator.engine.projection import Projector, Synced
 from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import Receipt, Wish
 from orchestrator.engine.waiting import Waiting
+from orchestrator.errors import UsageError
 from orchestrator.store.attribute_store import AttributeStore
 from orchestrator.store.bodies import PLAIN, Bodies
 from orchestrator.store.contract import Store
@@ -62,6 +63,8 @@ class Engine:
         """
         if bodies is not None and not isinstance(bodies, Bodies):
             raise another("bodies", "Bodies, see orchestrator.store.bodies", bodies)
+        if tracing is not None and not hasattr(tracing, "note_caller"):
+            raise another("tracing", "Tracing, see orchestrator.engine.tracing", tracing)
         self.bodies = bodies or PLAIN
         opened = open_store(store) if isinstance(store, str) else _demand_store(store)
         self.store: Store = opened if bodies is None else SealedStore(opened, bodies)
@@ -194,6 +197,19 @@ class Engine:
             self.tracing.note_batch(batch)
         if self.on_batch is not None:
             self.on_batch(batch)
+
+
+def engine_of(
+    store: str | Store | Engine, attribute_store: str | None, tracing: Tracing | None, bodies: Bodies | None
+) -> Engine:
+    """The given one, or one that is made. Raises UsageError for parts that a given one does not have."""
+    if not isinstance(store, Engine):
+        return Engine(store, attribute_store=attribute_store, tracing=tracing, bodies=bodies)
+    parts = {"attribute_store": attribute_store, "tracing": tracing, "bodies": bodies}
+    for name, part in parts.items():
+        if part is not None and part != getattr(store, name):
+            raise UsageError(f"{name} is of the engine, which is given: write Engine(…, {name}=…)")
+    return store
 
 
 def _demand_store(store: object) -> Store:

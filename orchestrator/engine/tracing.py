@@ -36,6 +36,7 @@ from orchestrator.core.events import (
     WaitForSucceeded,
 )
 from orchestrator.core.state import Run
+from orchestrator.engine.arguments import another
 from orchestrator.engine.batch import Applied, Batch, log
 from orchestrator.engine.submission import Call, Request, Start, Submission
 from orchestrator.engine.task import Task
@@ -61,6 +62,8 @@ class Tracing:
         resource = Resource.create({"service.name": "orchestrator"}).merge(Resource.create())
         self._provider = TracerProvider(resource=resource, id_generator=self._ids)
         for processor in processors:
+            if not hasattr(processor, "on_end"):
+                raise another("what Tracing takes", "span processors, as BatchSpanProcessor(…)", processor)
             self._provider.add_span_processor(processor)
         self._tracer = self._provider.get_tracer("orchestrator")
         self._moments: OrderedDict[tuple[str, int, str], datetime] = OrderedDict()

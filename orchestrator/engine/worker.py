@@ -29,7 +29,7 @@ from orchestrator.engine.census import Census
 from orchestrator.engine.client import Client
 from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.elsewhere import Processes
-from orchestrator.engine.engine import Engine
+from orchestrator.engine.engine import Engine, engine_of
 from orchestrator.engine.handlers import Handlers
 from orchestrator.engine.membership import Membership
 from orchestrator.engine.metrics import Metrics
@@ -96,10 +96,7 @@ class Worker:
     ) -> None:
         positive(concurrency, "concurrency")
         self._owns_engine = not isinstance(store, Engine)
-        if isinstance(store, Engine):
-            self.engine = store
-        else:
-            self.engine = Engine(store, attribute_store=attribute_store, tracing=tracing, bodies=bodies)
+        self.engine = engine_of(store, attribute_store, tracing, bodies)
         choice = Choice(names(run_in_process, "run_in_process"), processes)
         served = read_queues(names(queues, "queues"))
         self.handlers = Handlers(paths(search_path, "search_path"), served, choice)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
-from orchestrator.errors import BodyUnreadable, StoreError
+from orchestrator.errors import BodyUnreadable, StoreError, UsageError
 from orchestrator.store.objects import ObjectMissing, ObjectStore
 from orchestrator.store.sql import COLUMNS
 
@@ -63,6 +63,10 @@ class Bodies:
         objects: ObjectStore | None = None,
         limit: int = DEFAULT_LIMIT,
     ) -> None:
+        if not isinstance(codecs, Sequence) or not all(hasattr(codec, "is_secret") for codec in codecs):
+            raise UsageError("codecs is a list of codecs, such as [Compression()]")
+        if objects is not None and not hasattr(objects, "put"):
+            raise UsageError("objects is a place for large values, such as FileObjects(directory)")
         self._codecs = tuple(codecs)
         self._objects = objects
         self._limit = limit

@@ -62,6 +62,8 @@ class Encryption:
             from cryptography.hazmat.primitives.ciphers.aead import AESGCM
         except ImportError:
             raise UsageError("encryption needs pip install 'orchestrator[encryption]'") from None
+        if not isinstance(keys, Mapping) or not all(isinstance(key, bytes) for key in keys.values()):
+            raise UsageError("encryption: keys are given as bytes by key id, such as {'2030': key}")
         if not keys:
             raise UsageError("encryption needs a key")
         try:

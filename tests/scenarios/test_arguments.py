@@ -14,8 +14,11 @@ from orchestrator.core.travel import Target
 from orchestrator.definition.catalogue import Catalogue
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
+from orchestrator.engine.tracing import Tracing
 from orchestrator.engine.worker import Worker
 from orchestrator.errors import InvalidValue, UsageError
+from orchestrator.store.bodies import Bodies
+from orchestrator.store.codecs import Compression, Encryption
 from tests.support.acting import acted
 from tests.support.engine_kit import Kit
 
@@ -199,3 +202,34 @@ def test_spans_are_timedeltas_or_seconds(kit: Kit, span: timedelta | float) -> N
     kit.client.start(FLOW, "run-2", timeout=3600)
     one, two = (kit.client.describe(run)["deadline_at"] for run in ("run-1", "run-2"))
     assert one == two
+
+
+@pytest.mark.parametrize("make", [Client, Worker])
+@pytest.mark.parametrize("part", ["bodies", "tracing", "attribute_store"])
+def test_parts_of_the_engine_beside_an_engine_are_not_lost_silently(make: Any, part: str) -> None:
+    """Values would be stored as they are, for instance, where they were to be encrypted."""
+    parts: dict[str, Any] = {
+        "bodies": Bodies([Compression()]),
+        "tracing": Tracing(),
+        "attribute_store": "sqlite:///customers.db",
+    }
+    with pytest.raises(UsageError, match=f"{part} is of the engine"):
+        make(Engine("sqlite://"), **{part: parts[part]})
+    make(Engine("sqlite://", **{part: parts[part]}), **{part: parts[part]}).engine.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Encryption({"2030": "x" * 32}), "keys are given as bytes by key id"),  # type: ignore[dict-item]
+        (lambda: Encryption(b"x" * 32), "keys are given as bytes by key id"),  # type: ignore[arg-type]
+        (lambda: Bodies(Compression()), "codecs is a list"),  # type: ignore[arg-type]
+        (lambda: Bodies("zlib"), "codecs is a list"),  # type: ignore[arg-type]
+        (lambda: Bodies([], "/var/objects"), "objects is a place"),  # type: ignore[arg-type]
+        (lambda: Tracing("otlp"), "what Tracing takes is span processors, .* not 'otlp'"),  # type: ignore[arg-type]
+        (lambda: Engine("sqlite://", tracing="otlp"), "tracing is Tracing, .* not 'otlp'"),  # type: ignore[arg-type]
+    ],
+)
+def test_codecs_and_traces_say_what_they_cannot_be_made_with(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        make()
