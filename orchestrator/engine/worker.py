@@ -39,7 +39,7 @@ from orchestrator.engine.served import read_queues
 from orchestrator.engine.standstill import Standstill
 from orchestrator.engine.task import Task
 from orchestrator.engine.upkeep import Retention
-from orchestrator.errors import StoreError
+from orchestrator.errors import StoreError, UsageError
 from orchestrator.store.bodies import PLAIN
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_attribute_store, url_elsewhere
@@ -365,6 +365,8 @@ class Worker:
         if not is_wanted:
             yield
             return
+        if threading.current_thread() is not threading.main_thread():
+            raise UsageError("handles_signals: only the main thread of a process can hear signals")
 
         def stop(number: int, frame: FrameType | None) -> None:
             self.ask_to_stop()

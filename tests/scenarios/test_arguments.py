@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -233,3 +234,8 @@ def test_parts_of_the_engine_beside_an_engine_are_not_lost_silently(make: Any, p
 def test_codecs_and_traces_say_what_they_cannot_be_made_with(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         make()
+
+
+def test_a_worker_hears_signals_in_the_main_thread_only() -> None:
+    with ThreadPoolExecutor(1) as threads, pytest.raises(UsageError, match="only the main thread"):
+        threads.submit(lambda: Worker("sqlite://").run(handles_signals=True)).result()
