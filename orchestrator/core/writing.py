@@ -45,7 +45,8 @@ def demand_keys(name: str, entries: dict[str, Json]) -> None:
     for key in entries:
         if not isinstance(key, str) or not key:
             raise InvalidValue(
-                f"attribute {name}: keys of its entries are text that is not empty, not {key!r}", name=name
+                f"attribute {name} is a map: give its entries by key, text that is not empty, not {key!r}",
+                name=name,
             )
         try:
             check_string(key)
