@@ -128,9 +128,11 @@ class Worker:
     # --- Life ---
 
     def start(self) -> None:
-        """Begin to work, in threads of its own."""
+        """Begin to work, in threads of its own. Raises UsageError where the engine has another worker."""
         if self.is_started:
             return
+        if self.engine.dispatcher is not None:
+            raise UsageError("this engine has a worker that works: give another one an engine of its own")
         self._make_projector()
         _prepare_process()
         dispatcher = self._dispatcher

@@ -239,3 +239,14 @@ def test_codecs_and_traces_say_what_they_cannot_be_made_with(make: Callable[[], 
 def test_a_worker_hears_signals_in_the_main_thread_only() -> None:
     with ThreadPoolExecutor(1) as threads, pytest.raises(UsageError, match="only the main thread"):
         threads.submit(lambda: Worker("sqlite://").run(handles_signals=True)).result()
+
+
+def test_an_engine_has_one_worker_at_a_time(kit: Kit) -> None:
+    second = Worker(kit.engine)
+    with kit.working():
+        with pytest.raises(UsageError, match="this engine has a worker"):
+            second.start()
+        with pytest.raises(UsageError, match="this engine has a worker"), second:
+            pass
+    with second:
+        kit.client.search()
