@@ -24,34 +24,9 @@ from orchestrator.definition.cel_tree import (
 from orchestrator.definition.cel_wire import decode, encode
 from orchestrator.definition.durations import format_time, parse_time
 from orchestrator.definition.model import Json
+from orchestrator.definition.reserved import CEL_KEYWORDS
 
 _PATH = re.compile(r"\s*[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\s*", re.ASCII)
-KEYWORDS = frozenset(
-    [
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-    ]
-)
-"""CEL's literals and reserved words: none of them can be a name."""
 
 
 class SyntaxProblem(Exception):
@@ -96,7 +71,7 @@ def _error_type() -> Any:
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Node:
     """The tree of an expression; nodes are never changed afterwards."""
-    if _PATH.fullmatch(text) and KEYWORDS.isdisjoint(text.strip().split(".")):
+    if _PATH.fullmatch(text) and CEL_KEYWORDS.isdisjoint(text.strip().split(".")):
         return _parse_path(text)
     try:
         return decode(_environment().compile(text, disable_check=True).serialize())

@@ -27,6 +27,7 @@ CEL_KEYWORDS = frozenset(
         "while",
     ]
 )
+"""CEL's literals and reserved words: none of them can be a name."""
 FIXED_NAMES = frozenset(
     [
         "input",

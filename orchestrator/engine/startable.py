@@ -36,8 +36,9 @@ class Startable:
                 texts = "; ".join(problem.concise() for problem in problems)
                 raise DefinitionInvalid(f"{flow.name} cannot be executed yet: {texts}", tuple(problems))
             places = beside(flow)
-            find = lambda name: definitions.find(name) or places.find(name)  # noqa: E731
-            self._children[flow.hash] = find_children(flow, find)
+            self._children[flow.hash] = find_children(
+                flow, lambda name: definitions.find(name) or places.find(name)
+            )
         return flow
 
     def is_known(self, flow: Flow | str | Path) -> bool:
