@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 _WEIGHT = 0.2
+_WEIGHT_OF_ALL = 0.02
+"""Of a call in the mean of all. It moves slowly: when the room shrinks for a moment, what it has no place for
+is written to the store and claimed again.
+"""
 _QUICK = 0.0005
 _INSTANT = 0.00005
-_AHEAD = 0.05
+_AHEAD = 0.2
+"""Seconds of work at hand, about two commits beside handlers that compute: nobody runs dry meanwhile."""
 _SLOW = 1.0
-MAXIMUM_ROOM = 200
+MAXIMUM_ROOM = 400
 _INSTANT_ROOM = 10_000
 _KEPT, _OF = 15, 16
 """The share of work that stays although there is no room for more."""
@@ -22,8 +27,8 @@ class Pace:
         self._by_handler: dict[str, float] = {}
 
     def note(self, handler: str, seconds: float) -> None:
-        mean = self._mean
-        self._mean = seconds if mean is None else mean + _WEIGHT * (seconds - mean)
+        mean, weight = self._mean, _WEIGHT if seconds > _AHEAD else _WEIGHT_OF_ALL
+        self._mean = seconds if mean is None else mean + weight * (seconds - mean)
         known = self._by_handler.get(handler)
         self._by_handler[handler] = seconds if known is None else known + _WEIGHT * (seconds - known)
 
