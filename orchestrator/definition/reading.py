@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from orchestrator.definition.durations import parse_duration
+from orchestrator.definition.foreign_keys import hint, key_meant
 from orchestrator.definition.keys import KEYS
 from orchestrator.definition.model import Json, Path
 from orchestrator.definition.nearness import did_you_mean, only_near
@@ -166,12 +167,12 @@ class Reading:
     def _report_unknown_key(
         self, key: str, path: Path, kind: str, node: dict[str, Json], fields: Fields
     ) -> None:
-        help = did_you_mean(key, KEYS[kind])
+        help = hint(key, kind) or did_you_mean(key, KEYS[kind])
         if not help and len(KEYS[kind]) <= 8:
             help = "known here: " + ", ".join(f"`{known}`" for known in KEYS[kind])
         if not help:
             help = "keys of your own begin with `x-`"
-        meant = only_near(key, KEYS[kind])
+        meant = key_meant(key, kind) or only_near(key, KEYS[kind])
         self.report(
             "SCH001",
             path,
