@@ -124,7 +124,8 @@ def _explain_syntax(text: str, error: str) -> SyntaxProblem:
     token = re.match(r"\w+|[=!<>&|]+|.", text[offset:])
     word = token[0] if token else ""
     end = max(min(offset + len(word), len(text)), offset + 1)
-    return SyntaxProblem(_shorten(reason, word), offset, end, _help_with(text, word, reason))
+    help = _help_with(text, word, reason) or _help_before(text[:offset])
+    return SyntaxProblem(_shorten(reason, word), offset, end, help)
 
 
 def _shorten(reason: str, word: str) -> str:
@@ -152,6 +153,13 @@ def _help_with(text: str, word: str, reason: str) -> str:
     if word in ("'", '"') and "token recognition" in reason:
         return "close the quote, or write `\\\\` for a backslash"
     return ""
+
+
+def _help_before(text: str) -> str:
+    """What stands before the place that is not understood is a word of another language."""
+    before = re.search(r"(\w+)\s*$", text)
+    word = before[1] if before else ""
+    return f"write `{_WORDS[word]}` for `{word}`" if word in _WORDS else ""
 
 
 # --- Running -----------------------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ _STEP_WORDS = {
     ),
 }
 _MOVEMENT_WORDS = {
+    "go_to": "step",
     "to": "step",
     "name": "step",
     "target": "step",
@@ -114,6 +115,7 @@ _WORDS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("max_delay", "max_interval"), "maximum_interval"),
     },
     "wait_for": {"any": "any_of", "or": "any_of", "all": "all_of", "and": "all_of"},
+    "route": _MOVEMENT_WORDS,
     "target": _MOVEMENT_WORDS,
     "movement": _MOVEMENT_WORDS,
     "publish": {"to": "channel", "name": "channel", "message": "value", "payload": "value", "body": "value"},

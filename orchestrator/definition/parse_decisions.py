@@ -315,6 +315,10 @@ def _without_selectors(reading: Reading, node: Json, path: Path) -> Json:
 
 
 def _read_go_to(reading: Reading, node: Json, path: Path, place: Place) -> Outcome | None:
+    if isinstance(node, list):
+        help = "several are started by `go_to_many: […]`"
+        reading.report("SCH003", path, "`go_to` is one step, not a list", help=help)
+        return None
     movement = _read_movement(reading, node, path, place, "target", "`go_to`")
     return GoTo(movement) if movement is not None else None
 

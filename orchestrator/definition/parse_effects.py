@@ -55,7 +55,7 @@ def _read_sets(reading: Reading, node: Json, path: Path, declared: Declared, sco
         found = [_read_set_entry(reading, item, (*path, index), declared, scope) for index, item in entries]
         return [effect for effect in found if effect is not None]
     effects: list[Effect] = []
-    for name, item, at in reading.read_named(node, path, "`set`"):
+    for name, item, at in reading.read_named(node, path, "`set`", help="write set: {attribute: value}"):
         if (
             reading.read_reference(name, at, "attribute", is_key=True) is None
             or name not in declared.attributes
@@ -147,7 +147,7 @@ def _read_publishes(
         ]
         return [effect for effect in found if effect is not None]
     effects: list[Effect] = []
-    for name, item, at in reading.read_named(node, path, "`publish`"):
+    for name, item, at in reading.read_named(node, path, "`publish`", help="write publish: {channel: value}"):
         if reading.read_reference(name, at, "channel", is_key=True) is None or name not in declared.channels:
             continue
         channel = declared.channels[name]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import getitem
+from typing import Any
 
 from orchestrator.definition.durations import parse_duration, parse_time
 from orchestrator.definition.expressions import (
@@ -103,11 +107,26 @@ def read_value(
     except ExpressionProblem as problem:
         at = (*path, *problem.at)
         if value.is_literal:
-            reading.report("TYP002", at, f"{what}: {problem.message}", help=f"its type is {expected.text}")
+            help = f"its type is {expected.text}{_as_computed(node, problem.at)}"
+            reading.report("TYP002", at, f"{what}: {problem.message}", help=help)
         else:
             reading.report("TYP003", at, f"{what} is {expected.text}: {problem.message}")
         return None
     return value
+
+
+_EXPRESSION = re.compile(r"[$+*/()\[\]{}<>=]|^\w+(\.\w+)+$")
+
+
+def _as_computed(node: Json, at: Path) -> str:
+    """How to write the text at that place if it was meant to be computed."""
+    text: Any = node
+    try:
+        text = reduce(getitem, at, text)
+    except (IndexError, KeyError, TypeError):
+        return ""
+    is_likely = isinstance(text, str) and _EXPRESSION.search(text)
+    return "; what is computed is written `${…}`" if is_likely else ""
 
 
 def _is_misfit(value: Value, expected: Type) -> bool:

@@ -195,10 +195,12 @@ class Reading:
             return None
         return node
 
-    def read_named(self, node: Json, path: Path, what: str) -> Iterator[tuple[str, Json, Path]]:
+    def read_named(
+        self, node: Json, path: Path, what: str, *, help: str = ""
+    ) -> Iterator[tuple[str, Json, Path]]:
         """Entries of a mapping whose keys are the author's; `x-…` keys are theirs alone."""
         if not isinstance(node, dict):
-            self.report("SCH003", path, f"{what} is a mapping of names, not {shown(node)}")
+            self.report("SCH003", path, f"{what} is a mapping of names, not {shown(node)}", help=help)
             return
         for name, value in node.items():
             if not name.startswith("x-"):
