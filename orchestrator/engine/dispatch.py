@@ -123,6 +123,7 @@ class Dispatcher:
 
     def note_queues(self, queues: Queues) -> None:
         self._handlers.queues = queues
+        self._pace.note_priorities(queues.has_priorities)
 
     def shares(self, queues: Queues) -> Shares:
         is_elsewhere = self._handlers.in_loop or self._handlers.in_process

@@ -11,6 +11,8 @@ _QUICK = 0.0005
 _INSTANT = 0.00005
 _AHEAD = 0.2
 """Seconds of work at hand, about two commits beside handlers that compute: nobody runs dry meanwhile."""
+_AHEAD_OF_URGENT = 0.05
+"""The same where queues have priorities: what is urgent waits behind what is at hand."""
 _SLOW = 1.0
 MAXIMUM_ROOM = 400
 _INSTANT_ROOM = 10_000
@@ -25,6 +27,7 @@ class Pace:
         self._threads = thread_count
         self._mean: float | None = None
         self._by_handler: dict[str, float] = {}
+        self._ahead = _AHEAD
 
     def note(self, handler: str, seconds: float) -> None:
         mean, weight = self._mean, _WEIGHT if seconds > _AHEAD else _WEIGHT_OF_ALL
@@ -35,6 +38,9 @@ class Pace:
     def note_standstill(self, seconds: float) -> None:
         """For so long no thread has begun anything, though there was something."""
         self._mean = max(self._mean or 0.0, seconds)
+
+    def note_priorities(self, are_there: bool) -> None:
+        self._ahead = _AHEAD_OF_URGENT if are_there else _AHEAD
 
     def is_quick(self, handler: str) -> bool:
         """Short enough to begin it before others' results are stored."""
@@ -52,7 +58,7 @@ class Pace:
             return self._threads
         room = 2 * self._threads
         if self._mean is not None:
-            room += int(self._threads * _AHEAD / max(self._mean, 1e-6))
+            room += int(self._threads * self._ahead / max(self._mean, 1e-6))
         return min(room, MAXIMUM_ROOM)
 
     def room_for(self, handler: str) -> int:

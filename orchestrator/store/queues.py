@@ -101,6 +101,7 @@ class Queues:
             number for number in self._by_number if any(each.is_limited for each in self.chain(number))
         )
         self.has_limits = bool(self._limited)
+        self.has_priorities = any(each.settings.priority is not Priority.NORMAL for each in self)
 
     def __bool__(self) -> bool:
         return bool(self._by_number)

@@ -9,6 +9,7 @@ import pytest
 from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.worker import Worker
+from orchestrator.store.queues import Priority, Queue, Queues, QueueSettings
 
 
 @pytest.fixture
@@ -46,3 +47,17 @@ def test_what_becomes_due_while_a_claim_is_under_way_is_looked_for_again(dispatc
     dispatcher._look(is_due=True)
     dispatcher.note_work(has_more=False, due_at=None)
     assert dispatcher.wanted() > 0
+
+
+@pytest.mark.parametrize("priority", Priority)
+def test_less_work_is_held_ahead_once_a_queue_has_a_priority(
+    dispatcher: Dispatcher, priority: Priority
+) -> None:
+    for _ in range(100):
+        dispatcher._pace.note("some", 0.01)
+    dispatcher.look_for_work()
+    usual = dispatcher.wanted()
+    dispatcher.note_queues(Queues([Queue(1, "line", QueueSettings(priority=priority))]))
+    assert (dispatcher.wanted() < usual) is (priority is not Priority.NORMAL)
+    dispatcher.note_queues(Queues())
+    assert dispatcher.wanted() == usual

@@ -47,6 +47,17 @@ def test_one_slow_call_is_noticed_after_many_quick_ones() -> None:
     assert pace.room() <= 24
 
 
+def test_less_is_held_where_urgent_work_would_have_to_wait_for_it() -> None:
+    pace = Pace(8)
+    for _ in range(100):
+        pace.note("some", 0.01)
+    room = pace.room()
+    pace.note_priorities(True)
+    assert (room, pace.room()) == (16 + 160, 16 + 40)
+    pace.note_priorities(False)
+    assert pace.room() == room
+
+
 def test_an_unknown_handler_is_not_quick() -> None:
     assert not Pace(1).is_quick("never called")
 
