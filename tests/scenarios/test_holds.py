@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -126,12 +126,15 @@ def test_each_hold_is_told(kit: Kit) -> None:
     kit.client.start(CHAIN, "run-1")
     kit.client.pause("Chain", "Second")
 
-    lifts = iter([lambda: opened(kit, "line", "Chain/First"), lambda: kit.client.resume("Chain", "Second")])
+    def lift_one_after_the_other() -> Iterator[None]:
+        opened(kit, "line", "Chain/First")
+        yield
+        kit.client.resume("Chain", "Second")
+        yield
 
-    def lift() -> None:
-        next(lifts)()
+    lifts = lift_one_after_the_other()
 
-    told = worked(kit, "run-1", then=lift)
+    told = worked(kit, "run-1", then=lambda: next(lifts))
     assert [text for text, _ in told] == [
         "First-1 is ready, but the queue line is full: 0 of 0 run",
         "Second-1 is paused",
