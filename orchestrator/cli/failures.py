@@ -96,8 +96,10 @@ def _problem_text(problem: Any) -> str:
 
 
 def _usage_text(error: typer.TyperException) -> str:
+    from orchestrator.cli.foreign_words import named_here
+
     context = getattr(error, "ctx", None)
-    text = error.format_message()
+    text = named_here(error) or error.format_message()
     return f"{text} (see: {context.command_path} --help)" if context is not None else text
 
 
