@@ -50,3 +50,8 @@ def test_what_methods_say_that_they_raise_can_be_imported() -> None:
     }
     assert {"NotExternal", "UsageError", "Blocked", "StoreError"} <= raised
     assert raised - set(orchestrator.__all__) == set()
+
+
+def test_a_name_is_listed_once_also_when_it_has_been_used() -> None:
+    assert orchestrator.Client is not None
+    assert len(dir(orchestrator)) == len(set(dir(orchestrator)))
