@@ -68,7 +68,7 @@ def read_wait_for(
     combinators = [key for key in fields.values if key in _COMBINATORS]
     if combinators:
         fields.exclude(combinators[0], combinators[1:], help="a wait combines its conditions in one way")
-    combinator = Combinator(combinators[0]) if combinators else Combinator.NONE
+    combinator = _combinator(fields, combinators)
     if combinator not in (Combinator.ANY_COMBINATION_OF, Combinator.HANDLER):
         fields.refuse(("conditions",), "stands beside `any_combination_of` or `handler`")
     wait = _Wait(reading, declared, scope)
@@ -87,6 +87,13 @@ def read_wait_for(
         )
     locals_ = _read_locals(fields, scope) if "local" in fields else ()
     return WaitFor(combinator, conditions, groups, handler, effects.effects, locals_, proceeds, path=path)
+
+
+def _combinator(fields: Fields, written: list[str]) -> Combinator:
+    """`all_of: []` is the wait without conditions, which holds at once (rule 63)."""
+    if not written or (written[0] == "all_of" and fields["all_of"] == []):
+        return Combinator.NONE
+    return Combinator(written[0])
 
 
 def _read_handler(fields: Fields, declared: Declared, scope: Scope) -> Handler | None:

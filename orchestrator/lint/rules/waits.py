@@ -33,19 +33,28 @@ def _waits(facts: Facts) -> Iterator[tuple[Step, WaitFor]]:
 
 
 def find_empty_waits(facts: Facts) -> Iterator[Problem]:
-    """WAI001: neither a condition nor anything to commit."""
+    """WAI001: neither a condition nor anything to commit; or a list of conditions with nothing in it."""
     for step, wait in _waits(facts):
-        is_empty = wait.combinator is Combinator.NONE and not (wait.effects or wait.locals)
-        if is_empty:
-            edit = removal(facts.source, wait.path)
-            yield facts.problem(
-                "WAI001",
-                f"the wait of `{step.name}` has no condition and no effect: it holds at once",
-                wait.path,
-                is_key=True,
-                help="remove `wait_for`, or say what it waits for",
-                fix=Fix("remove `wait_for`", (edit,), is_safe=True) if edit is not None else None,
-            )
+        if wait.combinator is not Combinator.NONE:
+            continue
+        if not (wait.effects or wait.locals):
+            message = f"the wait of `{step.name}` has no condition and no effect: it holds at once"
+            yield _empty_wait(facts, message, "wait_for", wait.path)
+        elif "all_of" in facts.source.parts(wait.path):
+            message = f"`all_of` in `{step.name}` has no condition: the wait holds at once"
+            yield _empty_wait(facts, message, "all_of", (*wait.path, "all_of"))
+
+
+def _empty_wait(facts: Facts, message: str, key: str, path: Path) -> Problem:
+    edit = removal(facts.source, path)
+    return facts.problem(
+        "WAI001",
+        message,
+        path,
+        is_key=True,
+        help=f"remove `{key}`, or say what it waits for",
+        fix=Fix(f"remove `{key}`", (edit,), is_safe=True) if edit is not None else None,
+    )
 
 
 def find_late_timers(facts: Facts) -> Iterator[Problem]:

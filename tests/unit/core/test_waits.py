@@ -34,6 +34,15 @@ def results(play: Play) -> Any:
     return play.outputs[0]
 
 
+@pytest.mark.rule(63)
+@pytest.mark.parametrize("extra", ["", ", publish: {d: 1}", ", local: {a: 1}"])
+def test_all_of_no_conditions_holds_at_once_and_its_effects_are_committed(extra: str) -> None:
+    play = waiting(f"all_of: []{extra}")
+    assert play.phase("A-1") == "execute"
+    assert play.unread("d") == ([1] if "publish" in extra else [])
+    assert results(play) == {}
+
+
 @pytest.mark.rule(70)
 @pytest.mark.rule(73)
 @pytest.mark.rule(69)

@@ -19,11 +19,21 @@ steps:
 """
 
 
-@pytest.mark.parametrize("wait", ["{}", "{on_failure: proceed}"])
+@pytest.mark.parametrize("wait", ["{}", "{on_failure: proceed}", "{all_of: []}"])
 def test_a_wait_without_condition_and_effect_is_removed(wait: str) -> None:
     text = waiting(wait)
     assert places(text, "WAI001") == ["6:5"]
     assert fixed(text, "WAI001") == text.replace(f"    wait_for: {wait}\n", "")
+
+
+def test_an_empty_all_of_beside_effects_goes_and_the_effects_stay() -> None:
+    text = waiting("{all_of: [], publish: {c: now}}")
+    assert places(text, "WAI001") == ["6:16"]
+    assert fixed(text, "WAI001") == waiting("{publish: {c: now}}")
+
+
+def test_a_loop_over_an_empty_all_of_never_waits() -> None:
+    assert places(waiting("{all_of: []}", "go_to: A"), "GRA006") == ["7:12"]
 
 
 @pytest.mark.parametrize("wait", ["{local: {a: 1}}", "{publish: {c: now}}", "{until: {channel: c}}"])
