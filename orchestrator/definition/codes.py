@@ -21,9 +21,7 @@ class Code(NamedTuple):
 CODES: dict[str, Code] = {
     "YML001": Code("syntax-error", "The file is not YAML."),
     "YML002": Code(
-        "duplicate-key",
-        "A mapping has the same key twice; YAML readers would silently keep one.",
-        fix="unsafe",
+        "duplicate-key", "A mapping has the same key twice; YAML readers silently keep one.", fix="unsafe"
     ),
     "YML003": Code(
         "ambiguous-scalar",
@@ -161,10 +159,7 @@ CODES: dict[str, Code] = {
     "GRA001": Code("unreachable-step", "No way leads to the step.", fix="unsafe"),
     "GRA002": Code("no-terminal", "No decision ever completes or fails a run."),
     "GRA003": Code(
-        "dead-guard",
-        "A guard that decides nothing: it is constant, or comes too late.",
-        "warning",
-        fix="safe",
+        "dead-guard", "A guard that decides nothing: it is constant, or too late.", "warning", fix="safe"
     ),
     "GRA004": Code(
         "non-exhaustive-guards", "A list of decisions or movements of which none may be left.", fix="unsafe"
@@ -223,7 +218,9 @@ CODES: dict[str, Code] = {
     "TYP004": Code("missing-input", "A step that takes an input is started without one."),
     "TYP005": Code("unexpected-input", "A step that takes no input is given one."),
     "TYP006": Code("missing-output", "The flow or RPC owes an output, and this gives none."),
-    "EXP001": Code("bad-expression", "The expression is not CEL, or reads what is not in scope here."),
+    "EXP001": Code(
+        "bad-expression", "The expression is not CEL, or reads what is not in scope here.", fix="unsafe"
+    ),
     "EXP002": Code("guard-in-braces", "`when` takes a bare expression, without `${…}`.", fix="safe"),
     "DEC001": Code("no-outcome", "A decision says what happens next: it has exactly one outcome."),
     "DEC002": Code("several-outcomes", "A decision has exactly one outcome."),
@@ -244,7 +241,7 @@ CODES: dict[str, Code] = {
         fix="safe",
     ),
     "MET002": Code("suppression-without-reason", "A `# lint: ignore[…]` comment does not say why.", "info"),
-    "TOK001": Code("token-not-seeded", "A step waits for a token that nobody has put there."),
+    "TOK001": Code("token-not-seeded", "A step waits for a token that nobody has put there.", fix="unsafe"),
     "TOK002": Code("token-leak", "A branch ends while it holds a token.", fix="safe"),
     "TOK003": Code("double-release", "A branch gives back a token that it does not hold.", fix="safe"),
     "TOK004": Code("reacquire", "A branch waits for a token while it holds it: it waits for itself."),
@@ -255,10 +252,7 @@ CODES: dict[str, Code] = {
         "work-in-handoff", "A step that can be cancelled takes a token and works with it.", "warning"
     ),
     "TOK009": Code(
-        "waitfor-failure-in-section",
-        "A wait inside a section can fail the run.",
-        "warning",
-        fix="unsafe",
+        "waitfor-failure-in-section", "A wait inside a section can fail the run.", "warning", fix="unsafe"
     ),
     "TOK010": Code("over-seeded", "More tokens are seeded than may be out at once.", fix="unsafe"),
     "TOK011": Code("section-order", "Two sections are entered in opposite orders: a deadlock."),
@@ -277,12 +271,16 @@ CODES: dict[str, Code] = {
     "JON003": Code(
         "join-count-mismatch", "A counting wait awaits another number than branches are started.", "warning"
     ),
-    "JON004": Code("branch-exit-without-report", "A branch for which something waits ends without a report."),
+    "JON004": Code(
+        "branch-exit-without-report", "A branch that something awaits ends without a report.", fix="unsafe"
+    ),
     "JON005": Code("double-report", "One branch can report twice to a counting wait.", "warning"),
     "JON007": Code(
         "branch-reaches-own-split", "A branch loops back through the step that opened its round.", "warning"
     ),
-    "JON008": Code("go-to-joining-step", "A step that waits on a join is reached where no round is faced."),
+    "JON008": Code(
+        "go-to-joining-step", "A step that waits on a join is reached where no round is faced.", fix="unsafe"
+    ),
     "FAI001": Code(
         "missing-failure-route", "A failing step fails the run, where others have a way out.", "info"
     ),
@@ -290,6 +288,7 @@ CODES: dict[str, Code] = {
         "branch-failure-kills-flow",
         "A step that holds a token has no failure route: its failure ends every branch.",
         "warning",
+        fix="unsafe",
     ),
     "FAI003": Code("route-same-step", "A step is its own failure route."),
     "FAI004": Code(

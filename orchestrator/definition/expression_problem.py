@@ -14,12 +14,16 @@ class ExpressionProblem(Exception):
     `at` is where that text stands inside the node that was parsed.
     """
 
-    def __init__(self, message: str, offset: int = 0, end_offset: int = 0, help: str = "") -> None:
+    def __init__(
+        self, message: str, offset: int = 0, end_offset: int = 0, help: str = "", instead: str | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.offset = offset
         self.end_offset = end_offset
         self.help = help
+        self.instead = instead
+        """The one name that must have been meant."""
         self.at: tuple[str | int, ...] = ()
 
 

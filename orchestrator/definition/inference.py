@@ -43,7 +43,7 @@ from orchestrator.definition.kinds import (
     optional_of,
 )
 from orchestrator.definition.lifting import NOTHING, Typed, bind, conditional, in_order, lift
-from orchestrator.definition.nearness import did_you_mean
+from orchestrator.definition.nearness import did_you_mean, only_near
 from orchestrator.definition.operators import (
     Mismatch,
     arithmetic_kind,
@@ -119,7 +119,7 @@ class _Inference:
         known = [*variables, *self._names.lets, *self._names.kinds]
         known = [each for each in known if each[0] not in "@#"]
         help = did_you_mean(name, known) or "in scope are " + ", ".join(known)
-        raise self._problem(node, f"there is no name `{name}` here", help)
+        raise self._problem(node, f"there is no name `{name}` here", help, only_near(name, known))
 
     def _select(self, node: Select, variables: Mapping[str, Kind]) -> Typed:
         operand, kind = self.infer(node.operand, variables)
@@ -148,7 +148,7 @@ class _Inference:
         if name in known or is_open:
             return member_kind(kind, name)
         help = did_you_mean(name, known) or ("it has " + ", ".join(known) if known else "")
-        raise self._problem(node, f"{shown} has no field `{name}`", help)
+        raise self._problem(node, f"{shown} has no field `{name}`", help, only_near(name, known))
 
     # --- Calls
 
@@ -223,7 +223,8 @@ class _Inference:
         named = [each for each in known if "@" not in each]
         if name in MACROS:
             return self._problem(node, f"`{name}` has the wrong number of arguments", f"write {USES[name]}")
-        return self._problem(node, f"there is no function `{name}`", did_you_mean(name, named))
+        help, instead = did_you_mean(name, named), only_near(name, named)
+        return self._problem(node, f"there is no function `{name}`", help, instead)
 
     # --- Operators
 
@@ -384,8 +385,10 @@ class _Inference:
 
     # --- Problems
 
-    def _problem(self, node: Node, message: str, help: str = "") -> ExpressionProblem:
-        return ExpressionProblem(message, *span_of(node, self._text), help)
+    def _problem(
+        self, node: Node, message: str, help: str = "", instead: str | None = None
+    ) -> ExpressionProblem:
+        return ExpressionProblem(message, *span_of(node, self._text), help, instead)
 
 
 _TYPE_NAMES = frozenset({"bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type"})

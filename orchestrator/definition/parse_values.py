@@ -19,7 +19,7 @@ from orchestrator.definition.expressions import (
     parse_value,
 )
 from orchestrator.definition.model import Json, Path
-from orchestrator.definition.problem import Edit, Fix
+from orchestrator.definition.problem import Edit, Fix, Span
 from orchestrator.definition.quoting import quoted
 from orchestrator.definition.reading import Fields, Reading, shown
 from orchestrator.definition.respelling import respell_duration
@@ -179,11 +179,19 @@ def _report_expression(reading: Reading, problem: ExpressionProblem, path: Path,
     if reading.report_cut_at_comment(path):
         return
     span = reading.source.locate_within(path, problem.offset, problem.end_offset)
-    message, help = problem.message, problem.help
+    message, help, fix = problem.message, problem.help, _respelling(reading, problem, span)
     for name, reason in scope.out_of_reach.items():
         if f"`{name}`" in message:
-            message, help = reason, ""
-    reading.report_at("EXP001", span, message, help=help or "")
+            message, help, fix = reason, "", None
+    reading.report_at("EXP001", span, message, help=help or "", fix=fix)
+
+
+def _respelling(reading: Reading, problem: ExpressionProblem, span: Span) -> Fix | None:
+    """Writes the name that must have been meant for the one that is not known."""
+    written, instead = reading.source.text_at(span), problem.instead
+    if instead is None or not instead.isidentifier() or f"`{written}`" not in problem.message:
+        return None
+    return Fix(f"write `{instead}` for `{written}`", (Edit(span, instead),), is_safe=False)
 
 
 # --- Values of a certain kind ------------------------------------------------------------------------------

@@ -12,11 +12,14 @@ from orchestrator.definition.model import (
     Handler,
     Path,
     RetryPolicy,
+    Step,
 )
 from orchestrator.definition.problem import Edit, Fix, Problem
 from orchestrator.graph.cancels import Cancel, cancels
 from orchestrator.graph.labels import duration_text
 from orchestrator.graph.paths import movements_from
+from orchestrator.graph.section import Section
+from orchestrator.lint.adding import added_key
 from orchestrator.lint.editing import removal
 from orchestrator.lint.facts import Facts
 from orchestrator.lint.rules import Rule
@@ -43,7 +46,23 @@ def find_failing_branches(facts: Facts) -> Iterator[Problem]:
                 is_key=True,
                 also=[(place.path, "token taken here") for place in section.entries[:1]],
                 help=f"add `on_failure` with a step that publishes `{section.channel}`",
+                fix=_route_of_others(facts, section, step),
             )
+
+
+def _route_of_others(facts: Facts, section: Section, step: Step) -> Fix | None:
+    """The one step to which the others of the section go when they fail, if it can take the same input."""
+    recoveries = {edge.recovery for edge in facts.paths.failure_edges if edge.step in section.holders}
+    if len(recoveries) != 1:
+        return None
+    recovery = facts.flow.steps[recoveries.pop()]
+    gives_back = recovery.name in {place.step for place in section.releases}
+    fits = recovery.input is None or (step.input is not None and step.input.fits(recovery.input) is None)
+    if not gives_back or not fits:
+        return None
+    edit = added_key(facts.source, ("steps", step.name), f"on_failure: {recovery.name}", after="execute")
+    message = f"add `on_failure: {recovery.name}`, as others of the section have it"
+    return Fix(message, (edit,), is_safe=False) if edit is not None else None
 
 
 def find_steps_without_route(facts: Facts) -> Iterator[Problem]:

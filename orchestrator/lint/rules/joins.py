@@ -13,6 +13,7 @@ from orchestrator.lint.counting import CountingWait, are_comparable, awaited, co
 from orchestrator.lint.facts import Facts
 from orchestrator.lint.rounds import Exit, Interior, Opening
 from orchestrator.lint.rules import Rule
+from orchestrator.lint.suggestions import join_fix, publish_fix, report_fix
 
 
 def find_silent_branches(facts: Facts) -> Iterator[Problem]:
@@ -89,6 +90,7 @@ def _miss(facts: Facts, join: str, way: Exit, condition: JoinCondition | None, s
         also=[((*way.opening.path, "join"), "the round is opened here"), *waits],
         help=f"report to `{join}` here, or write `need: active` where it is awaited",
         severity=severity,
+        fix=report_fix(facts, way, join),
     )
 
 
@@ -137,6 +139,7 @@ def find_strangers(facts: Facts) -> Iterator[Problem]:
                     also=[(condition.path, "waits on the round faced"), *opened],
                     help=f"start `{name}` beside the branches, in the `go_to_many` that opens the round;"
                     f" branches do not go to it, they `report: {{{join}: …}}`",
+                    fix=join_fix(facts, facts.flow.steps[name], join, without[name]),
                 )
 
 
@@ -195,6 +198,7 @@ def _owing(
             also=also,
             help=f"publish `{channel}` on every way out of the branch",
             severity="error" if wait.is_only_way else "warning",
+            fix=publish_fix(facts, step, path, channel),
         )
     return facts.problem(
         "JON005",

@@ -19,6 +19,7 @@ from orchestrator.lint.adding import added_key, added_publish
 from orchestrator.lint.editing import removal
 from orchestrator.lint.facts import Facts
 from orchestrator.lint.rules import Rule
+from orchestrator.lint.suggestions import seed_fix
 
 _HELP = {
     "TOK001": "publish `{c}` once, in the step that starts the branches or before it",
@@ -51,6 +52,9 @@ def find_breaches(facts: Facts) -> Iterator[Problem]:
 
 def _fix(facts: Facts, section: Section, finding: Finding) -> Fix | None:
     channel = section.channel
+    if finding.code == "TOK001" and not section.seeds:
+        takers = frozenset(place.step for place in section.entries)
+        return seed_fix(facts, takers, channel, _token_text(facts, channel))
     if finding.code == "TOK002":
         value = _token_text(facts, channel)
         *decision, outcome = finding.path
