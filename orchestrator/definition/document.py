@@ -16,7 +16,7 @@ import yaml
 
 from orchestrator.definition.dropping import drop_entry
 from orchestrator.definition.model import Json
-from orchestrator.definition.problem import Fix, Span, split_lines
+from orchestrator.definition.problem import Fix, Span, line_starts, split_lines
 from orchestrator.definition.quoting import explain_syntax_error, quote_expression_at, quote_key
 
 DEPTH_LIMIT = 100
@@ -416,11 +416,12 @@ def _span(start: Any, end: Any) -> Span:
 _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def find_control_character(text: str) -> tuple[Span, str] | None:
-    """The first character that YAML does not allow, and its name."""
-    found = _NOT_PRINTABLE.search(text)
-    if found is None:
-        return None
-    before = split_lines(text[: found.start()])
-    line, column = len(before), len(before[-1]) + 1
-    return Span(line, column, line, column + 1), f"U+{ord(found.group()):04X}"
+def replace_control_characters(text: str) -> tuple[str, list[tuple[Span, str]]]:
+    """The text with a mark for each character that YAML does not allow; their places and names."""
+    starts = line_starts(text) if _NOT_PRINTABLE.search(text) is not None else []
+    found = []
+    for match in _NOT_PRINTABLE.finditer(text):
+        line = bisect_right(starts, match.start())
+        column = match.start() - starts[line - 1] + 1
+        found.append((Span(line, column, line, column + 1), f"U+{ord(match.group()):04X}"))
+    return _NOT_PRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text), found

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from orchestrator.definition.document import compose_document, construct, find_control_character
+from orchestrator.definition.document import compose_document, construct, replace_control_characters
+from orchestrator.definition.gaps import GAP_CODES, MOST_GAPS, NO_GAPS, fill_gaps
 from orchestrator.definition.hash import hash_definition
 from orchestrator.definition.model import Durability, Flow, Json, Path, Step
 from orchestrator.definition.parse_declarations import (
@@ -31,7 +32,7 @@ from orchestrator.definition.types import ANY, Type
 
 SIZE_LIMIT = 1024 * 1024
 LANGUAGE = 1
-_HIDES_THE_REST = ("YML005", "YML011", "YML014", "YML015")
+_HIDES_THE_REST = {"YML011", "YML015"}
 """What is left of the document would only give follow-up problems."""
 _QUOTED_LIMIT = 50
 """Each unquoted expression costs another look at the whole file."""
@@ -52,7 +53,9 @@ def parse(text: str, path: str) -> tuple[Flow | None, list[Problem]]:
 
 def _parse(text: str, path: str, quoted_count: int) -> tuple[Flow | None, list[Problem]]:
     source, node, problems = read_document(text, path)
-    if source.is_unreadable or any(problem.code in _HIDES_THE_REST for problem in problems):
+    codes = {problem.code for problem in problems}
+    rest = fill_gaps(source, node, problems) if codes & GAP_CODES else NO_GAPS
+    if rest is None or source.is_unreadable or codes & _HIDES_THE_REST:
         return None, _with_problems_behind(text, path, problems, quoted_count)
     reading = Reading(source)
     try:
@@ -66,7 +69,7 @@ def _parse(text: str, path: str, quoted_count: int) -> tuple[Flow | None, list[P
     found = problems + [
         replace(problem, flow=name) if isinstance(name, str) else problem
         for problem in reading.problems
-        if (problem.span.line, problem.span.column) not in places
+        if (problem.span.line, problem.span.column) not in places and rest.has(problem)
     ]
     if found or flow is None:
         return None, sorted(found, key=sort_key)
@@ -144,18 +147,17 @@ def read_document(text: str, path: str) -> tuple[Source, Json, list[Problem]]:
     if byte_count > SIZE_LIMIT:
         report("YML011", f"the file has {byte_count} bytes, more than {SIZE_LIMIT}", Span(1, 1, 1, 1))
         return bare, None, problems
-    control = find_control_character(text)
-    if control is not None:
-        span, name = control
-        report(
-            "YML014",
-            f"character {name} is not allowed in YAML",
-            span,
-            help='write it as an escape in quotes: "\\u…"',
-        )
+    readable, controls = replace_control_characters(text)
+    for span, name in controls[:MOST_GAPS]:
+        help = 'write it as an escape in quotes: "\\u…"'
+        report("YML014", f"character {name} is not allowed in YAML", span, help=help)
+    if len(controls) > MOST_GAPS:
         return bare, None, problems
-    root = compose_document(text, report)
+    root = compose_document(readable, report)
     node = construct(root, report) if root is not None else None
+    if root is None:
+        lines = {span.line for span, _ in controls}
+        problems = [p for p in problems if p.code == "YML014" or p.span.line not in lines]
     return Source(path, text, root), node, sorted(problems, key=sort_key)
 
 
