@@ -22,6 +22,8 @@ from orchestrator.definition.json_kinds import (
 )
 from orchestrator.definition.model import Json
 from orchestrator.definition.nearness import did_you_mean
+from orchestrator.definition.schema_answers import Answers
+from orchestrator.definition.schema_form import named_in_place
 from orchestrator.definition.schema_limits import limits, one_of
 from orchestrator.definition.type_text import REFERENCE
 
@@ -39,6 +41,7 @@ class Compiler:
     def __init__(self, names: Mapping[str, Json]) -> None:
         self._names = names
         self._named: dict[str, Check] = {}
+        self._answers = Answers()
 
     def compile(self, schema: Json) -> Check:
         if schema is True:
@@ -73,7 +76,10 @@ class Compiler:
         def check_named(value: Json) -> Json:
             check = self._named.get(name)
             if check is None:
-                check = self._named[name] = self.compile(self._names[name])
+                check = self.compile(self._names[name])
+                if next(named_in_place(self._names[name]), None) is not None:
+                    check = self._answers.kept_of(name, check)
+                self._named[name] = check
             return check(value)
 
         return check_named
@@ -235,7 +241,8 @@ def _closest(misfits: list[Misfit]) -> Misfit:
         return deepest
     heads = [m.message.partition(", got ") for m in misfits]
     if all(head.startswith("expected ") and tail for head, _, tail in heads):
-        expected = list(dict.fromkeys(head.removeprefix("expected ") for head, _, _ in heads))
+        words = (word for head, _, _ in heads for word in head.removeprefix("expected ").split(" or "))
+        expected = list(dict.fromkeys(words))
         return Misfit(f"expected {' or '.join(expected)}, got {heads[0][2]}")
     return deepest
 

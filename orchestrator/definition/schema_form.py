@@ -158,7 +158,7 @@ def _examine_reference(value: Json, names: Mapping[str, Json], at: Path) -> None
         raise TypeProblem(f"there is no type `{name}`", help_for_name(name, names), at)
     pending, seen = [name], {name}
     while pending:
-        for onward in _named_in_place(names.get(pending.pop())):
+        for onward in named_in_place(names.get(pending.pop())):
             if onward == name:
                 message = f"type `{name}` refers to itself for the same value, so that nothing can be checked"
                 raise TypeProblem(message, "a type may hold itself under `properties` or `items`", at)
@@ -170,7 +170,7 @@ def _examine_reference(value: Json, names: Mapping[str, Json], at: Path) -> None
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 
 
-def _named_in_place(schema: Json) -> Iterator[str]:
+def named_in_place(schema: Json) -> Iterator[str]:
     """Types that the very value of this schema is checked against."""
     if not isinstance(schema, dict):
         return
@@ -179,7 +179,7 @@ def _named_in_place(schema: Json) -> Iterator[str]:
     for keyword in _IN_PLACE:
         parts = schema.get(keyword)
         for part in parts if isinstance(parts, list) else [parts]:
-            yield from _named_in_place(part)
+            yield from named_in_place(part)
 
 
 def _examine_dependent(value: Json, names: Mapping[str, Json], at: Path) -> None:
