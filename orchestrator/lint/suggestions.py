@@ -29,6 +29,8 @@ _OUTCOMES = ("dead_end", "graceful_complete", "go_to", "go_to_many")
 
 def report_fix(facts: Facts, way: Exit, join: str) -> Fix | None:
     """Reports to the join in the decision that leaves the round; behind a failure route, in its step."""
+    if any(way.target == waiting.name for waiting, _ in facts.rounds.waits[join]):
+        return None  # it goes to the joining step: JON008
     step, found = way.step, _decision_at(way.path)
     if found is None and way.target is not None:
         step, found = way.target, _only_end(facts, way.step, way.target)
@@ -92,7 +94,7 @@ def join_fix(facts: Facts, joiner: Step, join: str, place: Path) -> Fix | None:
     if name not in facts.crowds.reached_from(movement.step for movement in opening.branches):
         return None
     decision = _written_at(facts.flow.steps[name], place[:-1])
-    if decision is None or any(isinstance(effect, Report) for effect in decision.effects):
+    if decision is None:
         return None
     edit = _reporting(facts, name, decision, join)
     edits = [edit] if edit is not None else []
@@ -110,8 +112,11 @@ def _reporting(facts: Facts, step: str, decision: Decision, join: str) -> Edit |
     assert isinstance(decision.outcome, GoTo)
     place = (*decision.path, "go_to")
     span = entry_span(facts.source, place)
+    reported = {effect.join for effect in decision.effects if isinstance(effect, Report)}
+    if reported == {join}:
+        return Edit(span, "dead_end: true")
     value = _given_text(facts, decision.outcome.movement) or report_text(facts, step, join)
-    if value is None or span.line != span.end_line:
+    if value is None or reported or span.line != span.end_line:
         return None
     is_flow = is_flow_style(facts.source, decision.path)
     between = ", " if is_flow else f"\n{' ' * (span.column - 1)}"

@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from orchestrator.definition.parse import parse
-from orchestrator.lint.fixing import apply_fixes
+from orchestrator.lint.fixing import apply_fixes, fix_text
 from orchestrator.lint.runner import lint_text
 from tests.support.contract_edit_variants import text_of
 from tests.support.linted import fixed, found
@@ -135,6 +135,20 @@ def test_a_branch_that_goes_to_the_joining_step_reports_instead(
     assert problem.fix is not None and not problem.fix.is_safe
     assert fixed(bad, "JON008") == good
     assert found(good, "JON") == []
+
+
+def test_a_branch_that_has_reported_just_ends() -> None:
+    bad = rounds('{report: {done: "${made}"}, go_to: Collect}')
+    assert fixed(bad, "JON008") == rounds('{report: {done: "${made}"}, dead_end: true}')
+
+
+def test_fixes_together_lead_to_a_flow_without_problems() -> None:
+    bad = rounds("go_to: Collect").replace(", Collect]", "]").replace("made == 1", "mde == 1")
+    mended = fix_text(bad, "round.flow.yaml", lambda problem: True).after
+    assert [
+        problem.concise() for problem in lint_text(mended, "round.flow.yaml") if "JON" in problem.code
+    ] == []
+    assert 'report: {done: "${made}"}\n        dead_end: true' in mended
 
 
 def test_a_joining_step_that_takes_an_input_is_not_started_by_a_fix() -> None:
