@@ -90,7 +90,7 @@ def _miss(facts: Facts, join: str, way: Exit, condition: JoinCondition | None, s
         also=[((*way.opening.path, "join"), "the round is opened here"), *waits],
         help=f"report to `{join}` here, or write `need: active` where it is awaited",
         severity=severity,
-        fix=report_fix(facts, way, join),
+        fix=report_fix(facts, way, join) if severity != "info" else None,  # meant so
     )
 
 

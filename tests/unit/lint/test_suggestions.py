@@ -68,6 +68,14 @@ def test_without_a_value_of_that_type_no_report_is_proposed() -> None:
     assert problem.fix is None
 
 
+@pytest.mark.parametrize(
+    ("need", "is_mended"), [("all", True), ("2", True), ("active", False), ("first", False)]
+)
+def test_where_a_branch_may_end_without_a_report_none_is_proposed(need: str, *, is_mended: bool) -> None:
+    (problem,) = found(rounds().replace("{join: done}}", f"{{join: done, need: {need}}}}}"), "JON004")
+    assert (problem.fix is not None) == is_mended
+
+
 @pytest.mark.parametrize("exit", ["go_to: Log", "{go_to_many: [Log, Log]}", "{publish: {}, dead_end: true}"])
 def test_a_branch_that_goes_on_reports_before_it_does(exit: str) -> None:
     text = rounds(exit)
