@@ -18,7 +18,14 @@ import psycopg
 from orchestrator.errors import StoreConflict, StoreError
 from orchestrator.store.postgres_bell import CALL, Bell
 from orchestrator.store.postgres_database import demand_release
-from orchestrator.store.postgres_fate import is_lost, patiently, wait_for_end, was_committed
+from orchestrator.store.postgres_fate import (
+    LOOK_UPS,
+    is_lost,
+    patiently,
+    unknown,
+    wait_for_end,
+    was_committed,
+)
 from orchestrator.store.postgres_lending import Lender
 from orchestrator.store.postgres_link import Dialect, Link, connect, store_error
 from orchestrator.store.postgres_memory import Memory
@@ -112,10 +119,23 @@ class PostgresStore:
 
     def _was_committed(self, lost: Link, transaction: PostgresTransaction) -> bool:
         """The connection was lost while it was being committed. Raises StoreError when nobody can tell."""
-        link = self._find_writer()
-        if transaction.number is None:
-            wait_for_end(link, lost.fence, self.url)
-        return was_committed(link, transaction.number, transaction.proof, self.url)
+        for _ in range(LOOK_UPS):
+            link = self._find_writer_for_look_up()
+            try:
+                if transaction.number is None:
+                    wait_for_end(link, lost.fence, self.url)
+                return was_committed(link, transaction.number, transaction.proof, self.url)
+            except psycopg.OperationalError as error:
+                if not is_lost(link, error):
+                    break
+        raise unknown(self.url)
+
+    def _find_writer_for_look_up(self) -> Link:
+        """Whoever cannot ask what became of a commit must not take it for undone: raises StoreError."""
+        try:
+            return self._find_writer()
+        except psycopg.Error as error:
+            raise unknown(self.url) from error
 
     def _roll_back(self, link: Link, transaction: PostgresTransaction, error: BaseException) -> None:
         if isinstance(error, psycopg.errors.DivisionByZero | psycopg.IntegrityError):

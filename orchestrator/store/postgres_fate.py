@@ -19,6 +19,8 @@ from orchestrator.store.postgres_link import Link
 
 _WAITS = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0, 1.0, 1.0, 1.0)
 """Seconds before each try to connect: long enough for a restart, or for another server to take over."""
+LOOK_UPS = 5
+"""So often a connection may be lost that asks what became of a commit, before its fate is told as unknown."""
 _LOOK_EVERY = 0.02
 _LOOKS = 500
 _IN_PROGRESS = "in progress"
@@ -54,7 +56,7 @@ def wait_for_end(link: Link, fence: int, place: str) -> None:
         if link.all("fence", fence)[0][0]:
             return
         threading.Event().wait(_LOOK_EVERY)
-    raise _unknown(place)
+    raise unknown(place)
 
 
 def was_committed(link: Link, number: str | None, proof: tuple[Any, ...] | None, place: str) -> bool:
@@ -66,16 +68,14 @@ def was_committed(link: Link, number: str | None, proof: tuple[Any, ...] | None,
         threading.Event().wait(_LOOK_EVERY)  # the server has not noticed yet that nobody listens
         fate = _fate(link, number)
     if fate == _IN_PROGRESS:
-        raise _unknown(place)
+        raise unknown(place)
     if proof is not None:
         return _is_stored(link, proof)
     return fate == "committed"
 
 
-def _unknown(place: str) -> StoreError:
-    return StoreError(
-        f"{place}: whether the last commit was stored is not known; the server still works on it"
-    )
+def unknown(place: str) -> StoreError:
+    return StoreError(f"{place}: whether the last commit was stored is not known: the server does not say")
 
 
 def _fate(link: Link, number: str | None) -> str | None:

@@ -11,7 +11,7 @@ import pytest
 
 from orchestrator.core import changes as c
 from orchestrator.core.state import Run
-from orchestrator.errors import StoreConflict, UsageError
+from orchestrator.errors import StoreConflict, StoreError, UsageError
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
 from orchestrator.store.postgres import PostgresStore
@@ -58,6 +58,13 @@ def writer_of(store: PostgresStore) -> "psycopg.Connection[tuple[int, ...]]":
 def set_attribute(store: Store, number: int, run: Run) -> None:
     with store.writing() as transaction:
         transaction.prepare([number], [])
+        commit(transaction, number, run, c.AttributeSet("n", None, 1))
+
+
+def set_attribute_after_a_question(store: Store, number: int, run: Run) -> None:
+    """So that the transaction has a number, and ends with COMMIT."""
+    with store.writing() as transaction:
+        assert transaction.versions([number])
         commit(transaction, number, run, c.AttributeSet("n", None, 1))
 
 
@@ -108,19 +115,55 @@ def test_a_commit_whose_answer_is_lost_is_looked_up(
 ) -> None:
     """A server that shuts down says so, and what it says comes before the end of the connection."""
     number, run = begin(store, "a")
-    flush = Link.flush
+    flush, lost = Link.flush, []
 
     def lose_answer(link: Link) -> None:
         is_commit = bool(link._waiting) and link._waiting[-1].statement.text == b"COMMIT"
         flush(link)
         if is_commit:
             monkeypatch.undo()
+            lost.append(link)
             if last_words is psycopg.OperationalError:
                 link.close()
             raise last_words("the connection ends")
 
     monkeypatch.setattr(Link, "flush", lose_answer)
-    set_attribute(store, number, run)
+    set_attribute_after_a_question(store, number, run)
+    assert len(lost) == 1
+    assert versions(store, number) == [1, 2]
+
+
+@pytest.mark.parametrize("question", ["fate", "history_of"])
+@pytest.mark.parametrize("is_found", [True, False])
+def test_a_transaction_whose_look_up_is_cut_off_is_looked_up_again_or_told_as_unknown(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, question: str, is_found: bool
+) -> None:
+    number, run = begin(store, "a")
+    flush, ask, left = Link.flush, Link.all, [2 if is_found else 1000]
+
+    def lose_answer(link: Link) -> None:
+        is_commit = bool(link._waiting) and link._waiting[-1].statement.text == b"COMMIT"
+        flush(link)
+        if is_commit:
+            link.close()
+            raise psycopg.OperationalError("the connection ends")
+
+    def lose_question(link: Link, name: str, *parameters: object) -> list[tuple[object, ...]]:
+        if name == question and left[0] > 0:
+            left[0] -= 1
+            link.close()
+            raise psycopg.OperationalError("so does this one")
+        return ask(link, name, *parameters)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Link, "flush", lose_answer)
+        patched.setattr(Link, "all", lose_question)
+        if is_found:
+            set_attribute_after_a_question(store, number, run)
+        else:
+            with pytest.raises(StoreError, match="whether the last commit was stored is not known") as raised:
+                set_attribute_after_a_question(store, number, run)
+            assert not isinstance(raised.value, StoreConflict)
     assert versions(store, number) == [1, 2]
 
 

@@ -10,7 +10,7 @@ import pytest
 from orchestrator.core import changes as c
 from orchestrator.core.state import Run
 from orchestrator.engine.conflicts import persistently
-from orchestrator.errors import StoreConflict
+from orchestrator.errors import StoreConflict, StoreError
 from orchestrator.store.contract import Store
 from orchestrator.store.opening import open_store
 from orchestrator.store.postgres import PostgresStore
@@ -348,6 +348,45 @@ def test_a_commit_of_one_message_whose_answer_is_lost_is_looked_up(
     lose_answers(monkeypatch, is_executed=True)
     report(store, number, run)
     assert versions(store, number) == [1, 2]
+
+
+def lose_questions(monkeypatch: pytest.MonkeyPatch, name: str, count: int) -> None:
+    """The connection that asks such a thing is lost, so many times."""
+    ask, left = Link.all, [count]
+
+    def lose(link: Link, asked: str, *parameters: object) -> list[tuple[object, ...]]:
+        if asked == name and left[0] > 0:
+            left[0] -= 1
+            link.close()
+            raise psycopg.OperationalError("server closed the connection unexpectedly")
+        return ask(link, asked, *parameters)
+
+    monkeypatch.setattr(Link, "all", lose)
+
+
+@pytest.mark.parametrize("question", ["fence", "history_of"])
+def test_whoever_is_cut_off_while_looking_a_commit_up_looks_again(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    number, run = begin(store, "a")
+    with monkeypatch.context() as patched:
+        lose_answers(patched, is_executed=True)
+        lose_questions(monkeypatch, question, count=2)
+        report(store, number, run)
+    assert versions(store, number) == [1, 2]
+
+
+@pytest.mark.parametrize("question", ["fence", "history_of"])
+def test_a_commit_that_cannot_be_looked_up_is_not_taken_for_undone(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    number, run = begin(store, "a")
+    with monkeypatch.context() as patched:
+        lose_answers(patched, is_executed=True)
+        lose_questions(monkeypatch, question, count=1000)
+        with pytest.raises(StoreError, match="whether the last commit was stored is not known") as raised:
+            report(store, number, run)
+    assert not isinstance(raised.value, StoreConflict)
 
 
 def test_a_commit_of_one_message_that_never_arrived_is_done_again(
