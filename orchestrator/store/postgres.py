@@ -20,6 +20,7 @@ from orchestrator.store.postgres_bell import CALL, Bell
 from orchestrator.store.postgres_database import demand_release
 from orchestrator.store.postgres_fate import (
     LOOK_UPS,
+    Stray,
     is_lost,
     patiently,
     unknown,
@@ -58,6 +59,7 @@ class PostgresStore:
         self._begin = Statement(f"BEGIN ISOLATION LEVEL {address.isolation}")
         self._memory = Memory()
         self._wanted: frozenset[int] = frozenset()
+        self._strays: list[Stray] = []
         self._lender = Lender()
         self._numbers = RunNumbers(self.dialect.quoted)
         self.bell = Bell(address, uuid.uuid4().hex)
@@ -75,6 +77,7 @@ class PostgresStore:
     def writing(self) -> Iterator[PostgresTransaction]:
         with self._turn, self._errors():
             link, memory = self._find_writer(), self._memory
+            self._settle_strays(link)
             transaction = PostgresTransaction(
                 link,
                 self.dialect.schema,
@@ -98,6 +101,7 @@ class PostgresStore:
                     ) from error
                 raise
             self._wanted = frozenset()
+            self._strays.clear()  # what was done again has the versions that they would need
             memory.note_commit(transaction)
 
     def _commit(self, link: Link, transaction: PostgresTransaction) -> None:
@@ -124,11 +128,21 @@ class PostgresStore:
             try:
                 if transaction.number is None:
                     wait_for_end(link, lost.fence, self.url)
-                return was_committed(link, transaction.number, transaction.proof, self.url)
+                is_stored = was_committed(link, transaction.number, transaction.proof, self.url)
+                if not is_stored and transaction.number is None and transaction.proof is not None:
+                    self._strays.append(Stray(lost.fence, transaction.proof))
+                return is_stored
             except psycopg.OperationalError as error:
                 if not is_lost(link, error):
                     break
         raise unknown(self.url)
+
+    def _settle_strays(self, link: Link) -> None:
+        """Before anything is done again: a connection may have been lost since, and its locks with it."""
+        strays, self._strays = self._strays, []
+        for stray in strays:
+            stray.settle(link, self.url)
+        self._strays = strays
 
     def _find_writer_for_look_up(self) -> Link:
         """Whoever cannot ask what became of a commit must not take it for undone: raises StoreError."""

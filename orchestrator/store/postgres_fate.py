@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 
@@ -72,6 +72,19 @@ def was_committed(link: Link, number: str | None, proof: tuple[Any, ...] | None,
     if proof is not None:
         return _is_stored(link, proof)
     return fate == "committed"
+
+
+class Stray(NamedTuple):
+    """A commit that was not stored when it was looked up; what was sent of it may still arrive."""
+
+    fence: int
+    proof: tuple[Any, ...]
+
+    def settle(self, link: Link, place: str) -> None:
+        """On a connection that may be another than which looked. Raises StoreError if it has arrived."""
+        wait_for_end(link, self.fence, place)
+        if _is_stored(link, self.proof):
+            raise unknown(place)
 
 
 def unknown(place: str) -> StoreError:

@@ -426,6 +426,45 @@ def test_a_commit_that_arrives_after_it_was_given_up_for_lost_changes_nothing(
     assert versions(store, number) == [1]
 
 
+def test_a_commit_that_arrives_when_whoever_looked_it_up_is_cut_off_is_not_done_again(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With that connection the lock is gone, too."""
+    number, run = begin(store, "a")
+    late: list[Call] = []
+
+    def hold(link: Link, calls: list[Call]) -> list[Answer]:
+        late.extend([*link._opening, *link._waiting, *calls])
+        monkeypatch.undo()
+        link.connection.close()
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(Link, "_send", hold)
+    with pytest.raises(StoreConflict, match="connection was lost"):
+        report(store, number, run)
+    assert store._writer is not None
+    store._writer.close()
+    arrived = open_store(url)
+    assert isinstance(arrived, PostgresStore)
+    assert arrived._writer is not None
+    wait_until_free(arrived, store)
+    arrived._writer._wire.send(late)
+    arrived.close()
+    with pytest.raises(StoreError, match="whether the last commit was stored is not known") as raised:
+        report(store, number, run)
+    assert not isinstance(raised.value, StoreConflict)
+    assert versions(store, number) == [1, 2]
+    begin(store, "b")
+
+
+def wait_until_free(arrived: PostgresStore, store: PostgresStore) -> None:
+    """The server has noticed that the other connection was closed."""
+    assert arrived._writer is not None
+    (stray,) = store._strays
+    while not arrived._writer.all("fence", stray.fence)[0][0]:
+        threading.Event().wait(0.01)
+
+
 def test_a_commit_of_one_message_that_the_server_is_busy_with_is_waited_for(
     store: PostgresStore, other: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
