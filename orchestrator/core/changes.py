@@ -285,6 +285,8 @@ class RunRestored(_Change, frozen=True, tag=33):
     left_at: int
     """The last commit of the attempt that is left."""
     image: RunImage
+    has_reapplied: bool = True
+    """What clients did after `forked_at` was done again; False: it is left out for good."""
 
 
 class DefinitionChanged(_Change, frozen=True, tag=34):

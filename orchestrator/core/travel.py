@@ -47,6 +47,11 @@ class Recorded(Struct, frozen=True):
     event: Event | None = None
 
 
+class _Act(Struct, frozen=True):
+    version: int
+    event: Event
+
+
 class Target(Struct, frozen=True):
     """Exactly one of: nothing (the beginning), `time`, `step`, `execution_id` with `method`."""
 
@@ -65,19 +70,28 @@ def travel(
     timeline = timeline_of(history)
     fork = find_fork(timeline, target)
     _demand_same_definition(timeline, fork)
+    run = _run_after(timeline, fork)
+    run.watchers = _watchers(timeline)
+    image = replace(image_of(run), attempt=_attempts(history) + 1)
+    travelled: list[c.Change] = [c.RunRestored(fork, history[-1].version, image, reapplies)]
+    evolve(run, travelled)
+    if reapplies:
+        for act in _acts_of(history):
+            if act.version > fork:
+                travelled += _apply_again(flow, run, act.event, at)
+    return [*travelled, *_requests_of_pending_children(timeline, run)]
+
+
+def _run_after(timeline: Sequence[Recorded], version: int) -> Run:
     run = Run()
     for recorded in timeline:
-        if recorded.version <= fork:
+        if recorded.version <= version:
             evolve(run, recorded.changes)
-    last = history[-1]
-    if reapplies:
-        for recorded in history:
-            if recorded.version > fork and isinstance(recorded.event, REAPPLIED):
-                _apply_again(flow, run, recorded.event, at)
-    run.watchers = _watchers(timeline)
-    image = replace(image_of(run), status=Status.RUNNING, attempt=_attempts(history) + 1)
-    restored = c.RunRestored(fork, last.version, image)
-    return [restored, *_requests_of_pending_children(timeline, run)]
+    if run.closed_at is not None:
+        raise InvalidValue(
+            f"commit {version} closed the run: nothing goes on after it, choose an earlier point"
+        )
+    return run
 
 
 def timeline_of(history: Sequence[Recorded]) -> list[Recorded]:
@@ -95,7 +109,7 @@ def find_fork(timeline: Sequence[Recorded], target: Target) -> int:
     """The version after which the run goes on anew."""
     _check(target)
     if target.time is not None:
-        versions = [r.version for r in timeline if r.at <= target.time]
+        versions = [r.version for r in timeline if r.at <= target.time and not _closes(r)]
         if not versions:
             raise NotFound(f"the run had not started at {target.time.isoformat()}")
         return versions[-1]
@@ -106,6 +120,10 @@ def find_fork(timeline: Sequence[Recorded], target: Target) -> int:
         queued = _queued(timeline, lambda execution: execution.id == name, name)
         return queued if target.method == "wait_for" else _execute_began(timeline, name, queued)
     return timeline[0].version
+
+
+def _closes(recorded: Recorded) -> bool:
+    return any(isinstance(change, c.RunClosed) for change in recorded.changes)
 
 
 def _demand_same_definition(timeline: Sequence[Recorded], fork: int) -> None:
@@ -143,14 +161,15 @@ def _queued(timeline: Sequence[Recorded], matches: Callable[[Execution], bool], 
 
 def _execute_began(timeline: Sequence[Recorded], execution_id: str, queued: int) -> int:
     """After the wait was satisfied; for a step that decided in that very commit, before it."""
-    began = queued
+    began, before = None if _has_wait(timeline, execution_id) else queued, queued
     for recorded in timeline:
         for change in recorded.changes:
-            if isinstance(change, c.StepEnded) and change.execution_id == execution_id:
-                return began if began < recorded.version else recorded.version - 1
+            if isinstance(change, c.StepEnded) and change.execution_id == execution_id and began is not None:
+                return began if began < recorded.version else before
             if isinstance(change, c.WaitSatisfied | c.WaitSkipped) and change.execution_id == execution_id:
                 began = recorded.version
-    if began == queued and _has_wait(timeline, execution_id):
+        before = recorded.version
+    if began is None:
         raise InvalidValue(f"{execution_id} has not reached its Execute")
     return began
 
@@ -165,12 +184,25 @@ def _has_wait(timeline: Sequence[Recorded], execution_id: str) -> bool:
     )
 
 
-def _apply_again(flow: Flow, run: Run, event: Event, at: datetime) -> None:
+def _acts_of(history: Sequence[Recorded]) -> list[_Act]:
+    """What clients did, in order, without what a travel was asked to leave out."""
+    acts: list[_Act] = []
+    for recorded in history:
+        for change in recorded.changes:
+            if isinstance(change, c.RunRestored) and not change.has_reapplied:
+                acts = [act for act in acts if act.version <= change.forked_at]
+        if isinstance(recorded.event, REAPPLIED):
+            acts.append(_Act(recorded.version, recorded.event))
+    return acts
+
+
+def _apply_again(flow: Flow, run: Run, event: Event, at: datetime) -> list[c.Change]:
     try:
         changes = decide(flow, run, replace(event, at=at))
     except OrchestratorError:
-        return  # the run as it was then has no place for it: a rejected RPC, a timer that is not pending
+        return []  # the run as it was then has no place for it: a rejected RPC, a timer that is not pending
     evolve(run, changes)
+    return changes
 
 
 def _attempts(history: Sequence[Recorded]) -> int:

@@ -231,8 +231,8 @@ MUTATIONS = (
     ),
     _mutation(
         "travel.py",
-        "if recorded.version <= fork:",
-        "if recorded.version < fork:",
+        "if recorded.version <= version:",
+        "if recorded.version < version:",
         (192, 193),
         ("test_travel.py::test_execute_keeps_the_wait_result_and_numbers_resume_from_the_point",),
         "time travel goes one commit too far",

@@ -240,3 +240,32 @@ def test_a_child_that_travels_tells_its_parent_once_more_in_vain(kit: Kit) -> No
         client.publish(child, "answer", "no")
         assert worker.run_until_closed(child)["outputs"][0]["output"] == "no"
     assert len(client.history("parent")) == commit_count
+
+
+CLOSED_BY_A_MESSAGE = flow_of(
+    """
+flow: Answered
+attributes: {last: string}
+channels: {answer: {type: string, external: true}}
+start: Wait
+steps:
+  Wait:
+    wait_for: {until: {channel: answer}}
+    set: {last: "${wait.answer.message}"}
+    graceful_complete: "${wait.answer.message}"
+"""
+)
+
+
+@pytest.mark.rule(194)
+def test_a_message_that_is_published_again_closes_the_run_again(kit: Kit) -> None:
+    kit.client.start(CLOSED_BY_A_MESSAGE, "run-1")
+    with kit.working() as worker:
+        worker.run_until_idle()
+        kit.client.publish("run-1", "answer", "yes")
+        kit.clock.advance(minutes=1)
+        kit.client.time_travel("run-1", Target(execution_id="Wait-1", method="execute"))
+        run = kit.client.wait("run-1", timeout=5)
+    assert (run["status"], run["run_attempt"], run["outputs"][0]["output"]) == ("COMPLETED", 2, "yes")
+    assert (run["attributes"], run["active"]) == ({"last": "yes"}, [])
+    assert kit.differences == kit.differing_replays() == []

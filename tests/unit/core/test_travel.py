@@ -34,6 +34,21 @@ rpcs:
 """
 
 
+WAITERS = """
+flow: Waiters
+channels: {go: {type: integer, external: true}, off: {type: integer, external: true}}
+start: Fork
+steps:
+  Fork: {go_to_many: [Waiter, Canceller, Closer]}
+  Waiter: {wait_for: {until: {channel: go, for: 2}}, go_to: Next}
+  Canceller: {wait_for: {until: {channel: off}}, cancel: [Waiter], dead_end: true}
+  Closer: {wait_for: {until: {channel: go, for: 3}}, force_complete: done}
+  Next: {execute: next, dead_end: true}
+rpcs:
+  begin: {go_to: Next}
+"""
+
+
 class Traveller(Play):
     """Keeps the history as the store does."""
 
@@ -156,3 +171,88 @@ def test_bad_targets_are_refused() -> None:
         play.travel(step="Third")
     with pytest.raises(NotFound, match="had not started"):
         play.travel(time=START - timedelta(days=1))
+
+
+@pytest.mark.rule(191)
+def test_an_execution_that_was_cancelled_in_its_wait_has_no_execute_to_go_back_to() -> None:
+    play = Traveller(WAITERS)
+    play.settle()
+    play.publish("off", 1)
+    play.publish("go", 1)
+    with pytest.raises(InvalidValue, match="Waiter-1 has not reached its Execute"):
+        play.travel(execution_id="Waiter-1", method="execute")
+
+
+@pytest.mark.rule(194)
+@pytest.mark.parametrize(
+    ("outcome", "status"),
+    [
+        ("force_complete: done", "COMPLETED"),
+        ("graceful_complete: done", "COMPLETED"),
+        ("force_fail: no", "FAILED"),
+    ],
+)
+def test_what_is_done_again_may_close_the_run(outcome: str, status: str) -> None:
+    play = Traveller(WAITERS.replace("force_complete: done", outcome))
+    play.settle()
+    play.publish("off", 1)
+    play.publish("go", 1, 2, 3)
+    assert play.run.status == status
+    play.advance(60)
+    play.travel(execution_id="Closer-1", method="execute")
+    assert (play.run.status, play.run.closed_at, play.run.attempt) == (status, play.now, 2)
+    assert play.outputs == ([] if status == "FAILED" else ["done"])
+
+
+@pytest.mark.rule(191)
+def test_a_time_after_the_close_means_the_last_point_before_it() -> None:
+    play = finished()
+    play.travel(time=play.now + timedelta(days=1))
+    assert (play.run.status, play.active, play.phase("Second-4")) == ("RUNNING", ["Second-4"], "execute")
+
+
+@pytest.mark.rule(191)
+def test_an_execution_that_the_commit_started_and_closed_is_no_target() -> None:
+    play = Traveller(WAITERS)
+    play.settle()
+    play.publish("go", 1, 2, 3, 4, 5)
+    assert play.run.status == "COMPLETED"
+    with pytest.raises(InvalidValue, match="closed the run: nothing goes on after it"):
+        play.travel(step="Next")
+
+
+@pytest.mark.rule(194)
+@pytest.mark.rule(195)
+def test_what_a_travel_does_again_is_part_of_its_timeline() -> None:
+    play = Traveller(WAITERS)
+    play.settle()
+    play.rpc("begin")
+    play.travel(step="Fork")
+    assert "Next-1" in play.active
+    play.succeed("Next-1")
+    play.travel(execution_id="Next-1", method="execute")
+    assert "Next-1" in play.active
+
+
+@pytest.mark.rule(194)
+def test_what_was_left_out_stays_left_out() -> None:
+    play = Traveller(WAITERS)
+    play.settle()
+    play.publish("go", 1)
+    play.travel(step="Fork", reapplies=False)
+    play.settle()
+    play.publish("go", 2)
+    play.travel(step="Fork")
+    assert play.unread("go") == [2]
+
+
+@pytest.mark.rule(194)
+def test_back_to_a_decision_that_a_travel_took_keeps_what_clients_did() -> None:
+    play = Traveller(WAITERS)
+    play.settle()
+    play.publish("off", 1)
+    play.publish("go", 1)
+    for _ in range(2):
+        play.travel(execution_id="Canceller-1", method="execute")
+        assert play.active == ["Closer-1"]
+        assert (play.unread("off"), play.unread("go")) == ([], [1])
