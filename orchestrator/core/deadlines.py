@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from orchestrator.core.draft import Draft
 from orchestrator.core.events import RunStarted
 from orchestrator.core.state import TIMEOUT_STEP, Execution, Phase, RunError, Status
+from orchestrator.definition.durations import LONGEST
 from orchestrator.definition.model import Flow, FlowTimeout, TimeoutPolicy
 from orchestrator.errors import InvalidValue
 
@@ -14,14 +15,21 @@ from orchestrator.errors import InvalidValue
 def deadline_of(flow: Flow, event: RunStarted) -> FlowTimeout | None:
     """The start's own timeout replaces the duration; without a policy of its own the flow's stays."""
     after = event.timeout if event.timeout is not None else (flow.timeout.after if flow.timeout else None)
-    if after is not None and after < timedelta(0):
-        raise InvalidValue("the timeout must not be negative")
+    check_span("timeout", after)
     if not after:
         if event.timeout_policy is not None:
             raise InvalidValue("a timeout policy needs a timeout above zero")
         return None
     policy = _policy(flow, event.timeout_policy)
     return FlowTimeout(after, policy)
+
+
+def check_span(name: str, span: timedelta | None) -> None:
+    """`delay` and `timeout` of a start; raises InvalidValue."""
+    if span is None or timedelta(0) <= span <= LONGEST:
+        return
+    wrong = "must not be negative" if span < timedelta(0) else "is longer than any time can be"
+    raise InvalidValue(f"the {name} {wrong}", **{name.rpartition(" ")[2]: span.total_seconds()})
 
 
 def _policy(flow: Flow, asked: str | None) -> TimeoutPolicy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from orchestrator.core.events import Failure
+from orchestrator.definition.durations import LONGEST
 from orchestrator.definition.model import RetryPolicy
 
 
@@ -19,7 +20,7 @@ def next_attempt_at(
     if policy.total_duration is not None and at - first_attempt_at >= policy.total_duration:
         return None
     delay = interval(policy, attempt) if failure.retry_after is None else failure.retry_after
-    return at + max(delay, timedelta(0))
+    return at + min(max(delay, timedelta(0)), LONGEST)
 
 
 def interval(policy: RetryPolicy, attempt: int) -> timedelta:

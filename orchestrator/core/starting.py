@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from orchestrator.core import changes as c
 from orchestrator.core.configuring import configure
-from orchestrator.core.deadlines import arm_deadline
+from orchestrator.core.deadlines import arm_deadline, check_span
 from orchestrator.core.draft import Draft
 from orchestrator.core.events import RunStarted
 from orchestrator.core.state import BranchRef, Execution, Phase, RecoveredFailure
@@ -54,8 +54,7 @@ def start_run(draft: Draft, event: RunStarted) -> None:
     if event.watcher is None:  # ids of subflows are made by the engine
         check_flow_id(event.flow_id)
     value = _start_input(flow, event)
-    if event.delay is not None and event.delay < timedelta(0):
-        raise InvalidValue("the start delay must not be negative", delay=event.delay.total_seconds())
+    check_span("start delay", event.delay)
     draft.changes.append(c.RunOpened(event.flow_id, event.run_id, event.at, value, event.request_id))
     if event.watcher is not None:
         draft.changes.append(c.WatcherAdded(event.watcher))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 from orchestrator.definition.keys import KEYS
 from orchestrator.definition.model import (
@@ -222,7 +223,7 @@ def read_joins(reading: Reading, node: Json, path: Path, types: dict[str, Json])
 
 
 def read_flow_timeout(fields: Fields) -> FlowTimeout | None:
-    """`timeout`; `policy` defaults to `handler` where there is an `on_timeout`, else `fail`."""
+    """`timeout`, 0 is none; `policy` defaults to `handler` where there is an `on_timeout`, else `fail`."""
     if "timeout" not in fields:
         return None
     reading, node, path = fields.reading, fields["timeout"], fields.at("timeout")
@@ -230,7 +231,7 @@ def read_flow_timeout(fields: Fields) -> FlowTimeout | None:
     policy = TimeoutPolicy.HANDLER if has_handler else TimeoutPolicy.FAIL
     if not isinstance(node, dict):
         after = reading.read_duration(node, path, "`timeout`")
-        return FlowTimeout(after, policy, path=path) if after is not None else None
+        return FlowTimeout(after, policy, path=path) if after else None
     inner = reading.read_mapping(node, path, "timeout", "`timeout`")
     if inner is None:
         return None
@@ -256,7 +257,10 @@ def read_flow_timeout(fields: Fields) -> FlowTimeout | None:
     if not inner.require("after", help="how long a run may take"):
         return None
     after = reading.read_duration(inner["after"], inner.at("after"), "`after`")
-    return FlowTimeout(after, policy, path=path) if after is not None else None
+    if after == timedelta(0) and "policy" in inner:
+        message = "a policy needs a timeout above zero: 0 means that there is none"
+        reading.report("SCH008", inner.at("policy"), message, is_about_key=True)
+    return FlowTimeout(after, policy, path=path) if after else None
 
 
 def read_verify(reading: Reading, node: Json, path: Path) -> dict[str, Json]:

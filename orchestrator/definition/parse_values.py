@@ -100,6 +100,8 @@ def read_value(
     except ExpressionProblem as problem:
         _report_expression(reading, problem, (*path, *problem.at), scope)
         return None
+    if _report_misfit_leaf(reading, node, path, what):
+        return None
     if expected is None or not _is_misfit(value, expected):
         return value
     try:
@@ -127,6 +129,22 @@ def _as_computed(node: Json, at: Path) -> str:
         return ""
     is_likely = isinstance(text, str) and _EXPRESSION.search(text)
     return "; what is computed is written `${…}`" if is_likely else ""
+
+
+def _report_misfit_leaf(reading: Reading, node: Json, path: Path, what: str) -> bool:
+    """A number that no type admits, wherever it stands."""
+    if isinstance(node, dict | list):
+        inner = node.items() if isinstance(node, dict) else enumerate(node)
+        found = [_report_misfit_leaf(reading, each, (*path, at), what) for at, each in inner]
+        return any(found)
+    if isinstance(node, str) or node is None:
+        return False
+    try:
+        ANY.check(node)
+    except InvalidValue as problem:
+        reading.report("TYP002", path, f"{what}: {problem.message}")
+        return True
+    return False
 
 
 def _is_misfit(value: Value, expected: Type) -> bool:

@@ -94,6 +94,13 @@ def test_a_policy_without_timeout_or_handler_is_refused() -> None:
         Play(bare, timeout=timedelta(seconds=5), timeout_policy="handler")
 
 
+def test_spans_of_a_start_end_before_time_does() -> None:
+    bare = "flow: F\nstart: A\nsteps:\n  A: {execute: a, dead_end: true}\n"
+    for given in ({"timeout": timedelta.max}, {"delay": timedelta.max}):
+        with pytest.raises(InvalidValue, match="longer than any time can be"):
+            Play(bare, **given)
+
+
 @pytest.mark.rule(86)
 @pytest.mark.rule(87)
 @pytest.mark.parametrize("selector", ["late", 0])

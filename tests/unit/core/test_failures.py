@@ -110,6 +110,13 @@ def test_retry_after_sets_the_next_interval_only_and_limits_still_apply() -> Non
     assert play.active == ["Refund-1"]
 
 
+@pytest.mark.rule(148)
+def test_a_retry_after_beyond_all_time_is_as_late_as_can_be() -> None:
+    play = Play(FAILING, input="order")
+    play.fail("Charge-1", retry_after=timedelta.max)
+    assert (play.run.executions["Charge-1"].attempt, play.phase("Charge-1")) == (2, "execute")
+
+
 @pytest.mark.rule(147)
 def test_total_duration_counts_from_the_first_hand_out() -> None:
     play = Play(FAILING.replace("maximum_attempts: 3", "total_duration: 1m"), input="order")

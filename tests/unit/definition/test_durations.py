@@ -54,6 +54,7 @@ def test_a_duration_is_read_from_each_spelling(written: Any, seconds: float) -> 
         (float("nan"), "is not a duration"),
         ("999999999999d", "longer than any time"),
         (1e300, "longer than any time"),
+        ("3000000d", "longer than any time"),
     ],
 )
 def test_what_is_no_duration_is_refused_with_its_reason(written: Any, message: str) -> None:

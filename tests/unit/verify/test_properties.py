@@ -44,6 +44,13 @@ def test_a_wait_that_somebody_outside_may_end_is_none(way_out: str) -> None:
     assert "deadlock" not in violated(verified(text + way_out))
 
 
+@pytest.mark.rule(181)
+def test_a_timeout_of_zero_ends_no_wait() -> None:
+    text = "flow: A\nchannels: {c: string}\ntimeout: 0\nstart: Wait\nsteps:\n"
+    text += "  Wait: {wait_for: {until: {channel: c}}, graceful_complete: }\n"
+    assert "deadlock" in violated(verified(text))
+
+
 def test_bounds_that_silence_the_outside_bring_the_deadlock_back() -> None:
     report = verified(
         """

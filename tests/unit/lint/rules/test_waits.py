@@ -47,8 +47,11 @@ def test_a_timer_as_long_as_the_timeout_of_the_run_never_fires(timer: str, count
     assert len(found(text, "WAI003")) == count
 
 
-def test_without_a_timeout_a_timer_may_be_long() -> None:
-    assert found(waiting("{any_of: [{channel: c}, {timer: 1000d}]}"), "WAI003") == []
+@pytest.mark.rule(181)
+@pytest.mark.parametrize("head", ["", "timeout: 0\n", "timeout: {after: 0s}\n"])
+def test_without_a_timeout_a_timer_may_be_long(head: str) -> None:
+    assert found(waiting("{any_of: [{channel: c}, {timer: 1000d}]}", head=head), "WAI003") == []
+    assert len(found(waiting("{until: {channel: c}}", head=head), "WAI002")) == 1
 
 
 # --- WAI004 -------------------------------------------------------------------------------------------------
