@@ -121,6 +121,9 @@ def _condition(condition: PendingCondition) -> dict[str, Json]:
     if condition.kind == "join":
         described["round"], described["need"] = condition.round, condition.need
         return described
+    if condition.child is not None:
+        described["subflow"], described["status"] = condition.child.flow_id, condition.child.status
+        return described
     described["channel"] = condition.channel
     if condition.key is not None:
         described["key"] = condition.key

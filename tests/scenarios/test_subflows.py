@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from orchestrator.cli.views import wait_text
 from orchestrator.core.travel import Target
 from orchestrator.definition.catalogue import Catalogue
 from orchestrator.definition.model import Flow
@@ -153,6 +154,16 @@ def test_ends_and_starts_reach_the_other_run_in_the_same_transaction(kit: Kit) -
         client.publish("child", "go", 5)
     assert seen[0] == {"parent": "RUNNING", "child": "RUNNING"}
     assert seen[-1] == {"child": "COMPLETED", "parent": "COMPLETED"}
+
+
+def test_a_parent_that_waits_says_for_which_child(kit: Kit) -> None:
+    client = client_of(kit)
+    client.start(PARENT, "parent", ask(0))
+    kit.settle()
+    (active,) = client.describe("parent")["active"]
+    child = {"id": "Child", "kind": "subflow", "subflow": "child", "status": "RUNNING"}
+    assert active["wait"]["any_of"][0] == child
+    assert "for child or stop.for 1" in wait_text(active["wait"], kit.clock.now())
 
 
 def test_a_flow_may_ask_for_itself_and_its_end_goes_up_the_chain(kit: Kit) -> None:
