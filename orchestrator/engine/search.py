@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
 
@@ -16,9 +17,15 @@ import msgspec
 
 from orchestrator.core.state import Status
 from orchestrator.definition.cel_tree import Call, Const, Node, Read
-from orchestrator.definition.expressions import Environment, ExpressionFailed, ExpressionProblem, parse_guard
+from orchestrator.definition.expressions import (
+    Environment,
+    Expression,
+    ExpressionFailed,
+    ExpressionProblem,
+    parse_guard,
+)
 from orchestrator.definition.model import Attribute, Json
-from orchestrator.definition.types import ANY
+from orchestrator.definition.types import ANY, parse_type
 from orchestrator.engine.definitions import Definitions
 from orchestrator.engine.describe import time_text
 from orchestrator.errors import BodyUnreadable, UsageError
@@ -27,24 +34,22 @@ from orchestrator.store.sought import ANY_RUN, Sought
 from orchestrator.store.times import from_micros, to_micros
 
 _NAMES = ("flow", "flow_id", "status", "started_at", "closed_at", "attributes", "steps")
-_NOT_CLOSED = "9999-12-31T00:00:00.000000Z"
-"""`closed_at` of a run that is not."""
+_TIMES = ("started_at", "closed_at")
+_TIME_TYPE = parse_type({"type": "string", "format": "date-time"}, {})
+_TEXT_TYPE = parse_type("string", {})
 _FIRST_AT_ONCE, _AT_ONCE = 100, 1000
 """Runs whose contents are read together; like the store's pages, of which none is read in vain."""
 _decode = msgspec.json.Decoder().decode
 
 
 class Search:
-    """Names: flow, flow_id, status, started_at, closed_at, attributes by index key, steps (active types)."""
+    """Names: flow, flow_id, status, started_at, closed_at, attributes by index key, steps (active types).
+
+    Times are compared with times, or as texts with texts; `closed_at` of a run that is not closed is null.
+    """
 
     def __init__(self, where: str, definitions: Definitions) -> None:
-        try:
-            self._condition = parse_guard(where, Environment(dict.fromkeys(_NAMES, ANY)))
-        except ExpressionProblem as problem:
-            advice = f"; {problem.help}" if problem.help else ""
-            raise UsageError(
-                f"--where, at character {problem.offset + 1}: {problem.message}{advice}"
-            ) from None
+        self._condition = _parse(where)
         self._definitions = definitions
         self._needs_attributes = "attributes" in self._condition.names
         self._needs_steps = "steps" in self._condition.names
@@ -82,12 +87,23 @@ class Search:
             "flow_id": head.flow_id,
             "status": head.status,
             "started_at": time_text(from_micros(head.started_at)),
-            "closed_at": _NOT_CLOSED if head.closed_at is None else time_text(from_micros(head.closed_at)),
+            "closed_at": None if head.closed_at is None else time_text(from_micros(head.closed_at)),
         }
         try:
             return self._condition.evaluate(scope | contents) is True
         except ExpressionFailed:
             return False
+
+
+def _parse(where: str) -> Expression:
+    names = dict.fromkeys(_NAMES, ANY)
+    try:
+        with suppress(ExpressionProblem):
+            return parse_guard(where, Environment(names | dict.fromkeys(_TIMES, _TIME_TYPE)))
+        return parse_guard(where, Environment(names | dict.fromkeys(_TIMES, _TEXT_TYPE)))
+    except ExpressionProblem as problem:
+        advice = f"; {problem.help}" if problem.help else ""
+        raise UsageError(f"--where, at character {problem.offset + 1}: {problem.message}{advice}") from None
 
 
 def sought_by(condition: Node) -> Sought:
@@ -121,7 +137,7 @@ def _narrowed(sought: Sought, part: Node, comparison: str, other: Node) -> Sough
         case Read(path=("started_at",)), _, Const(value=str(text)) if _TIME.fullmatch(text):
             return _narrowed_in_time(sought, comparison, text)
         case (
-            Call(function="timestamp", args=[Read(path=("started_at",))]),
+            Read(path=("started_at",)) | Call(function="timestamp", args=[Read(path=("started_at",))]),
             _,
             Call(function="timestamp", args=[Const(value=str(text))]),
         ):

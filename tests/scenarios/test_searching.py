@@ -76,9 +76,26 @@ def test_runs_are_found_by_the_time_of_their_start(client: Client) -> None:
         for where in (
             f"started_at {comparison} '{middle}'",
             f"timestamp(started_at) {comparison} timestamp('{middle}')",
+            f"started_at {comparison} timestamp('{middle}')",
         ):
             where += " && flow == 'BenchTicket'"
             assert client.search(where) == expected, where
+
+
+def test_times_are_times_and_a_run_that_goes_on_has_not_been_closed(client: Client) -> None:
+    def statuses(where: str) -> set[str]:
+        return {run["status"] for run in client.search(where)}
+
+    everything = statuses("true")
+    assert statuses("closed_at == null") == {"RUNNING"}
+    assert statuses("closed_at != null") == everything - {"RUNNING"}
+    assert statuses("closed_at > '1970-01-01'") == everything - {"RUNNING"}
+    assert statuses("timestamp(closed_at) > timestamp('1970-01-01T00:00:00Z')") == everything - {"RUNNING"}
+    assert statuses("closed_at == null && started_at > '1970-01-01'") == {"RUNNING"}
+    assert statuses("closed_at - started_at >= duration('0s')") == everything - {"RUNNING"}
+    assert statuses("started_at.getFullYear() > 1969") == everything
+    with pytest.raises(UsageError, match="`<` does not take string and time"):
+        client.search("started_at > '1970' && started_at < timestamp('2030-01-01T00:00:00Z')")
 
 
 def test_a_limit_is_a_number_of_runs(client: Client) -> None:
@@ -104,6 +121,10 @@ def test_a_limit_is_a_number_of_runs(client: Client) -> None:
         (
             "timestamp(started_at) == timestamp('2026-01-01T01:00:00+01:00')",
             Sought(started_from=YEAR_2026 - MINUTE, started_until=YEAR_2026 + MINUTE),
+        ),
+        (
+            "timestamp('2026-01-01T00:00:00Z') <= started_at",
+            Sought(started_from=YEAR_2026 - MINUTE),
         ),
         ("closed_at < '2026-01-01'", ANY_RUN),
     ],
