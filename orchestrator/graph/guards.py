@@ -385,6 +385,8 @@ def _is_above(region: Any, bound: float) -> bool:
 
 FOLD = "@fold"
 _INFIX = {"_+_", "_-_", "_*_", "_/_", "_%_", "_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "_&&_", "_||_"}
+_BOTH_WAYS = ("size", "matches")
+"""`size(list)` is `list.size()`."""
 
 
 def text_of(node: Node) -> str:
@@ -402,9 +404,20 @@ def text_of(node: Node) -> str:
             return f"{sign[0]}({text_of(operand)})"
         case Call(function=function, args=[left, right], target=None) if function in _INFIX:
             return f"({text_of(left)} {function.strip('_')} {text_of(right)})"
-        case Call(function=function, args=args, target=target):
+        case Call(function="_?._", args=[operand, Const(value=str(field))]):
+            return f"{text_of(operand).removesuffix(f'.?{field}')}.?{field}"
+        case Call(function="_[?_]", args=[operand, index]):
+            return f"{text_of(operand)}[?{text_of(index)}]"
+        case Call(function="@in", args=[left, right]):
+            return f"({text_of(left)} in {text_of(right)})"
+        case Call(function="_?_:_", args=[condition, left, right]):
+            return f"({text_of(condition)} ? {text_of(left)} : {text_of(right)})"
+        case Call(function=function, args=args, target=target) if target is None or function in _BOTH_WAYS:
             parts = args if target is None else [target, *args]
             return f"{function}({', '.join(text_of(part) for part in parts)})"
+        case Call(function=function, args=args, target=target):
+            assert target is not None
+            return f"{text_of(target)}.{function}({', '.join(text_of(part) for part in args)})"
         case ListNode(elements=elements):
             return f"[{', '.join(text_of(each) for each in elements)}]"
         case MapNode(entries=entries):

@@ -217,3 +217,20 @@ def test_two_guards_that_draw_crossing_lines_overlap(guards: list[str], case: st
 )
 def test_cascades_and_guards_on_several_things_are_left_alone(guards: list[str]) -> None:
     assert found(listed(*(f'when: "{guard}", {END}' for guard in guards), END), "GRA005") == []
+
+
+@pytest.mark.parametrize(
+    ("guard", "shown"),
+    [
+        ("input.?a.?b.orValue(0) == 1", "`input.?a.?b.orValue(0)` is none of 1"),
+        ("input[?'a'].orValue(0) == 1", "`input[?'a'].orValue(0)` is none of 1"),
+        ("input.a.startsWith('x')", "`input.a.startsWith('x')` is false"),
+        ("(input.a ? 1 : 2) == 1", "`(input.a ? 1 : 2)` is none of 1"),
+        ("(input.a in ['x']) == input.b", "`(input.a in ['x']) == input.b` is false"),
+    ],
+)
+def test_a_message_shows_expressions_as_they_are_written(guard: str, shown: str) -> None:
+    text = "flow: F\ninput: any\nstart: S\nsteps:\n  S:\n    decide:\n"
+    text += f'      - {{when: "{guard}", graceful_complete: 1}}\n'
+    (problem,) = found(text, "GRA004")
+    assert problem.message == f"no decision of `S` holds where {shown}"
