@@ -147,10 +147,14 @@ class Analysis:
 
     @cached_property
     def dead(self) -> list[int]:
-        """Halted for ever: no client and no deadline can help."""
-        if self.flow.timeout is not None:
-            return []
-        return [number for number in self.halted if not self.awaits_outside(number)]
+        """Halted for ever: no client and no deadline, which comes once, can help."""
+        has_deadline = self.flow.timeout is not None
+        return [
+            number
+            for number in self.halted
+            if not (has_deadline and not self.graph.states[number].has_timed_out)
+            and not self.awaits_outside(number)
+        ]
 
     def awaits_outside(self, number: int) -> bool:
         """Could a client still move the run, had it more to say?"""

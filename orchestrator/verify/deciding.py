@@ -23,10 +23,12 @@ from orchestrator.core.events import (
 )
 from orchestrator.core.evolve import evolve, rebuild_indexes
 from orchestrator.core.state import TIMEOUT_ID, TIMEOUT_STEP, Execution, Phase, Run, Status
+from orchestrator.core.tasks import proceeds_on_wait_failure
 from orchestrator.core.transition import decide
 from orchestrator.core.waits import Win
-from orchestrator.definition.model import Flow, Path, Rpc, Step
+from orchestrator.definition.model import Flow, Path, Rpc, Step, SubflowCondition, WaitFor
 from orchestrator.errors import OrchestratorError
+from orchestrator.graph.query import iterate_values
 from orchestrator.verify.answers import Answers
 from orchestrator.verify.counting import difference
 from orchestrator.verify.interpreter import Interpreter
@@ -204,14 +206,14 @@ class Decider:
         return self._outcome(occasion, actor, run, before, changes)
 
     def _enter(self, run: Run) -> None:
-        """Waits without a handler are accepted at once; equal ones of a large fan-out are looked at once."""
+        """Waits that call no handler and do not fail are accepted at once; equal ones are looked at once."""
         accepted: dict[Place, Execution] = {}
         for execution in list(run.executions.values()):
             if execution.phase is not Phase.WAIT_FOR or run.status is not Status.RUNNING:
                 continue
             wait_for = self._flow.steps[execution.step].wait_for
             assert wait_for is not None
-            if wait_for.handler is not None:
+            if wait_for.handler is not None or self._may_go_on_without(execution, wait_for):
                 continue
             place = self._prober.freeze(execution)
             twin = accepted.get(place)
@@ -222,6 +224,13 @@ class Decider:
             evolve(run, self._accept(run, execution))
             if execution.id in run.executions and guess_count == len(self._oracle.guesses):
                 accepted[place] = run.executions[execution.id]
+
+    def _may_go_on_without(self, execution: Execution, wait_for: WaitFor) -> bool:
+        """Its evaluation may fail, and the author says that the step then goes on."""
+        if not proceeds_on_wait_failure(self._flow, execution):
+            return False
+        has_subflow = any(isinstance(condition, SubflowCondition) for condition in wait_for.conditions)
+        return has_subflow or any(value.expressions for value in iterate_values(wait_for))
 
     def _outcome(
         self, occasion: Occasion, actor: str | None, run: Run, before: Reading, changes: list[Change]

@@ -44,6 +44,68 @@ def test_a_wait_that_somebody_outside_may_end_is_none(way_out: str) -> None:
     assert "deadlock" not in violated(verified(text + way_out))
 
 
+@pytest.mark.rule(185)
+@pytest.mark.parametrize(
+    ("steps", "name"),
+    [
+        ("S: {wait_for: {until: {channel: c}}, graceful_complete: }", "deadlock"),
+        ("S: {wait_for: {until: {timer: 1h}}, dead_end: true}", "zombie"),
+    ],
+)
+def test_a_deadline_that_came_ends_nothing_any_more(steps: str, name: str) -> None:
+    text = "flow: A\nchannels: {c: string}\ntimeout: 1h\nstart: S\nsteps:\n  " + steps
+    assert not violated(verified(text)) & {"deadlock", "zombie"}
+    assert name in violated(verified(text + "\non_timeout: {dead_end: true}\n"))
+    rescued = text + "\n  T: {graceful_complete: }\non_timeout: {cancel: [S], go_to: T}\n"
+    assert not violated(verified(rescued)) & {"deadlock", "zombie"}
+
+
+@pytest.mark.rule(89)
+@pytest.mark.parametrize(
+    "wait",
+    [
+        'until: {timer: "${input.after}"}',
+        'until: {channel: c, for: "${input.count}"}',
+        "set: {n: '${10 / input.n}'}, until: {timer: 1h}",
+        "until: {subflow: Child}",
+    ],
+)
+@pytest.mark.parametrize("options", ["", "options: {wait_for: {on_failure: proceed}}"])
+def test_a_wait_that_may_fail_to_be_evaluated_may_proceed(wait: str, options: str) -> None:
+    text = f"""
+        flow: A
+        input: any
+        attributes: {{n: any}}
+        channels: {{c: {{type: any, external: true}}}}
+        start: First
+        steps:
+          First: {{input: any, go_to: {{step: Wait, {options}}}}}
+          Wait:
+            input: any
+            wait_for: {{{wait}{"" if options else ", on_failure: proceed"}}}
+            decide:
+              - {{when: wait_for_failed, force_complete: too bad}}
+              - {{graceful_complete: }}
+    """
+    assert violated(verified(text)) == set()
+
+
+def test_a_wait_that_cannot_fail_does_not_proceed() -> None:
+    report = verified(
+        """
+        flow: A
+        start: Wait
+        steps:
+          Wait:
+            wait_for: {until: {timer: 1h}, on_failure: proceed}
+            decide:
+              - {when: wait_for_failed, force_complete: too bad}
+              - {graceful_complete: }
+        """
+    )
+    assert violated(report) == {"dead_transition"}
+
+
 @pytest.mark.rule(181)
 def test_a_timeout_of_zero_ends_no_wait() -> None:
     text = "flow: A\nchannels: {c: string}\ntimeout: 0\nstart: Wait\nsteps:\n"
