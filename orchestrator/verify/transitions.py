@@ -11,7 +11,8 @@ from dataclasses import replace
 from orchestrator.core.rounds import DraftRound
 from orchestrator.core.state import BranchReport, Phase, Round, Status, Wait
 from orchestrator.core.waits import Win, win_of
-from orchestrator.definition.model import Delivery, Flow, Path, TimeoutPolicy
+from orchestrator.definition.model import Delivery, Flow, Path, Step, TimeoutPolicy
+from orchestrator.graph.query import iterate_values
 from orchestrator.verify.counting import counts_of, follow
 from orchestrator.verify.deciding import Decider, Occasion
 from orchestrator.verify.places import Place, Places
@@ -250,6 +251,10 @@ class Transitions:
         yield from decider.outcomes(occasion(EventKind.DECIDED, step.path), decider.execute(step))
         if step.execute is not None:
             yield from decider.outcomes(occasion(EventKind.FAILED, step.execute.path), decider.fail)
+        elif step.on_failure is not None and any(
+            value.expressions for value in iterate_values(step.decisions)
+        ):
+            yield from decider.outcomes(occasion(EventKind.FAILED, step.on_failure.path), decider.fail)
 
     def _around(self, state: State, decider: str, actor: int | None) -> tuple[Counts, Counts]:
         """The other executions and the queues that an event of this decider can touch."""
@@ -316,6 +321,11 @@ class Transitions:
             outcomes = self._decider.outcomes(occasion, self._decider.time_out(handler))
             found = self._memory[key] = tuple(replace(outcome, times_out=True) for outcome in outcomes)
         yield from found
+
+
+def _has_expressions(step: Step) -> bool:
+    """Its decision may fail."""
+    return any(value.expressions for value in iterate_values(step.decisions))
 
 
 def _without(state: State, queues: set[int]) -> State:

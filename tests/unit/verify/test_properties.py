@@ -90,6 +90,23 @@ def test_a_wait_that_may_fail_to_be_evaluated_may_proceed(wait: str, options: st
     assert violated(verified(text)) == set()
 
 
+def test_the_failure_route_of_a_step_without_handler_is_for_decisions_that_may_fail() -> None:
+    text = """
+        flow: A
+        input: integer
+        attributes: {n: integer}
+        channels: {c: string}
+        start: Divide
+        steps:
+          Divide: {input: integer, set: {n: "${10 / input}"}, on_failure: Stuck, graceful_complete: }
+          Stuck: {wait_for: {until: {channel: c}}, graceful_complete: }
+    """
+    report = verified(text)
+    assert "deadlock" in violated(report)
+    assert length_of(report, "deadlock") == 1
+    assert "deadlock" not in violated(verified(text.replace("${10 / input}", "10").replace('"', "")))
+
+
 def test_a_wait_that_cannot_fail_does_not_proceed() -> None:
     report = verified(
         """
