@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any
@@ -218,9 +218,12 @@ class Program:
         given = {}
         for name, read in self._readers:
             try:
-                given[name] = read(scope)
+                given[name] = value = read(scope)
             except (KeyError, IndexError, TypeError):
                 continue
+            if _has_nul(value):
+                shown = name.removeprefix("$.")
+                raise EvaluationFailed(f"`{shown}` holds a NUL character, which expressions cannot read")
         try:
             result = self._compiled.eval(data=given)
             value = result.plain_value()
@@ -257,6 +260,23 @@ class Program:
             read = next((read for read in self.reads if read.name == absent[1]), None)
             return f"{absent[1]} has no value" if read is None else explain_missing(read, scope)
         return _plain_reason(error)
+
+
+def _has_nul(value: Any) -> bool:
+    """The CEL library would end the text there. `repr` looks through large values faster than a walk."""
+    if type(value) is str:
+        return "\0" in value
+    if type(value) is list or type(value) is dict:
+        return "\\x00" in repr(value) and any(map(_has_nul, _inside(value)))
+    return False
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        yield from value
+        yield from value.values()
+    else:
+        yield from value
 
 
 _OVERLOAD = re.compile(r"No matching overloads? found ?: (.+)")

@@ -182,6 +182,18 @@ def test_an_expression_too_deep_to_follow_is_reported() -> None:
             parse_value("${" + source + "}", ENVIRONMENT)
 
 
+@pytest.mark.parametrize("value", ["a\0b", ["x", "a\0b"], {"k": [{"a\0b": 1}]}, {"k": "a\0b"}])
+def test_text_with_a_nul_is_never_cut_off_at_it(value: Any) -> None:
+    assert _evaluate("${free}", free=value) == value
+    for source in ("${[free]}", "${free == 'a'}", "n ${dyn(free)}"):
+        with pytest.raises(ExpressionFailed, match="`free` holds a NUL character"):
+            _evaluate(source, free=value)
+
+
+def test_an_escaped_nul_is_plain_text() -> None:
+    assert _evaluate("${size(free[0])}", free=["\\x00"]) == 4
+
+
 def test_an_unknown_number_without_fraction_is_an_int_and_any_other_a_double() -> None:
     source = "${type(free) == int ? 'int' : type(free) == double ? 'double' : 'other'}"
     assert [_evaluate(source, free=value) for value in (1, 1.0, "1")] == ["int", "double", "other"]
