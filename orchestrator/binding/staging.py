@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.binding.convert import NotJson, to_json
 from orchestrator.binding.mistakes import HandlerMistake, InvalidResult, UndeclaredEffect
 from orchestrator.core.events import HandlerEffects, Message, Record, Write
+from orchestrator.definition.json_kinds import Misfit, check_key
 from orchestrator.definition.model import Json, May, MayRange
 from orchestrator.errors import InvalidValue
 
@@ -93,4 +94,7 @@ def as_key(key: object, what: str) -> str:
     """The key of a map entry or channel instance."""
     if isinstance(key, bool) or not isinstance(key, str | int) or key == "":
         raise HandlerMistake(f"a key of {what} is text that is not empty, or an integer, not {key!r}")
-    return str(key)
+    try:
+        return str(check_key(str(key)))
+    except Misfit as problem:
+        raise HandlerMistake(f"a key of {what}, {key!r}: {problem.message}") from None

@@ -164,6 +164,8 @@ def _attribute_value(flow: Flow, effect: SetAttribute, value: Json) -> Json:
             raise expression_failed(f"{what} is a map: give it a mapping of entries, not {describe(value)}")
         if "" in value:
             raise expression_failed(f"{what} has an empty key")
+        if any("\0" in key for key in value):
+            raise expression_failed(f"{what} has a key with a NUL character")
         return {k: None if v is None else checked(v, attribute.type, f"{what}.{k}") for k, v in value.items()}
     return checked(value, attribute.type, what)
 

@@ -15,7 +15,7 @@ from orchestrator.definition.model import Flow, Json, Path
 from orchestrator.errors import InvalidValue, NotFound
 
 START = "__start__"
-RESERVED = "/$:"
+RESERVED = "/$:\0"
 
 
 def start_step(

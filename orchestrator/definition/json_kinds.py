@@ -91,6 +91,14 @@ def check_string(value: Json) -> Json:
     return value
 
 
+def check_key(value: Json) -> Json:
+    """Text that stands in a column of its own: no database keeps a NUL there."""
+    checked = check_string(value)
+    if "\0" in checked:
+        raise Misfit("a NUL character has no place in it")
+    return checked
+
+
 def check_boolean(value: Json) -> Json:
     if value is True or value is False:
         return value
