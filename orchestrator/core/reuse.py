@@ -37,3 +37,10 @@ def may_start(policy: ReusePolicy, latest: Status, *, is_repeated: bool = False)
     if policy is ReusePolicy.ALLOW_IF_PREVIOUS_EXITS_ABNORMALLY and latest in _ABNORMAL:
         return Answer.START
     return Answer.REJECT
+
+
+def refusal(flow_id: str, latest: Status, policy: ReusePolicy | str, *, is_repeated: bool) -> str:
+    """Why a start makes no run."""
+    if is_repeated:
+        return f"{flow_id} was started by this very request before, and is {latest}"
+    return f"{flow_id} was started before and is {latest}; reuse policy {policy} does not allow another run"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from orchestrator.core.changes import Change
 from orchestrator.core.events import RunStarted, StopRequested
+from orchestrator.core.reuse import refusal
 from orchestrator.core.state import Run, Status
 from orchestrator.core.transition import decide
 from orchestrator.definition.model import Flow
@@ -58,11 +59,11 @@ def store_definition(transaction: Transaction, batch: Batch, runs: Runs, flow: F
 def existing(start: Start, latest: Entry) -> Started | AlreadyStarted:
     """What a start is answered with that makes no run (rules 29-33)."""
     run = latest.run
-    if start.return_existing and start.request_id is not None and start.request_id == run.request_id:
+    is_repeated = start.request_id is not None and start.request_id == run.request_id
+    if start.return_existing and is_repeated:
         return Started(start.flow_id, run.run_id, latest.number, is_new=False)
     return AlreadyStarted(
-        f"{start.flow_id} was started before and is {run.status}; "
-        f"reuse policy {start.reuse_policy} does not allow another run",
+        refusal(start.flow_id, run.status, start.reuse_policy, is_repeated=is_repeated),
         flow_id=start.flow_id,
         run_id=run.run_id,
         status=str(run.status),

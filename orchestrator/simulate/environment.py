@@ -31,7 +31,7 @@ from orchestrator.core.events import (
     WaitForSucceeded,
 )
 from orchestrator.core.failing import MethodFails
-from orchestrator.core.reuse import Answer, ReusePolicy, may_start
+from orchestrator.core.reuse import Answer, ReusePolicy, may_start, refusal
 from orchestrator.core.rpcs import answer_of, check_rpc_input, find_rpc, require_callable
 from orchestrator.core.snapshot import take_rpc_snapshot, take_snapshot
 from orchestrator.core.state import TIMEOUT_STEP, Execution, Phase, Run
@@ -124,9 +124,7 @@ class Environment:
             if return_existing and is_repeated:
                 return latest, False
             raise AlreadyStarted(
-                f"{flow_id} was started before and is {latest.run.status}; "
-                f"reuse policy {policy} does not allow another run",
-                flow_id=flow_id,
+                refusal(flow_id, latest.run.status, policy, is_repeated=is_repeated), flow_id=flow_id
             )
         started.setdefault("has_input", input is not None)
         event = RunStarted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.core.reuse import Answer, ReusePolicy, may_start
+from orchestrator.core.reuse import Answer, ReusePolicy, may_start, refusal
 from orchestrator.core.state import Status
 
 ALLOWED = {
@@ -34,3 +34,10 @@ def test_the_policy_decides_over_an_earlier_run(policy: ReusePolicy, status: Sta
 @pytest.mark.parametrize("policy", list(ReusePolicy))
 def test_a_repeated_request_never_makes_a_second_run(policy: ReusePolicy, status: Status) -> None:
     assert may_start(policy, status, is_repeated=True) is Answer.REJECT
+
+
+@pytest.mark.rule(34)
+def test_a_repeated_request_is_not_blamed_on_the_policy() -> None:
+    policy = ReusePolicy.ALLOW_TERMINATE_IF_RUNNING
+    assert "by this very request" in refusal("f", Status.RUNNING, policy, is_repeated=True)
+    assert "reuse policy disallow" in refusal("f", Status.FAILED, ReusePolicy.DISALLOW, is_repeated=False)
