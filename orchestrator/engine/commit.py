@@ -27,6 +27,7 @@ from orchestrator.engine.calling import answer
 from orchestrator.engine.children import Children
 from orchestrator.engine.claiming import claim
 from orchestrator.engine.conflicts import MAXIMUM_CONFLICTS, persistently
+from orchestrator.engine.doubt import Doubt
 from orchestrator.engine.faults import Faults
 from orchestrator.engine.foresight import foresee
 from orchestrator.engine.gathering import Gathering
@@ -77,6 +78,7 @@ class Committer:
         self._lock = threading.Lock()
         self._suspects: deque[Submission] = deque()
         """Submissions of a batch that failed for a reason of its own: tried one by one."""
+        self._doubt = Doubt()
         self._gathering: Gathering | None = None
         """Of those whom the last commit has answered."""
         self._is_led_by_dispatcher = False
@@ -125,7 +127,7 @@ class Committer:
         if self.is_paused:
             return False
         return bool(self.inbox or self._suspects) or (
-            self.workplace is not None and self.workplace.wanted() > 0
+            self.workplace is not None and (bool(self._doubt) or self.workplace.wanted() > 0)
         )
 
     def needs_leader(self) -> bool:
@@ -236,6 +238,8 @@ class Committer:
             self.workplace.note_queues(batch.queues)
         if self.workplace is not None and not transaction.is_alive(self.workplace.claimer()):
             self.workplace.note_given_up()
+        if self._doubt:
+            self._doubt.release(transaction, batch, self.runs.cache)
         for submission in submissions:
             if isinstance(submission, Leased):
                 self._hear(transaction, batch, submission)
@@ -358,6 +362,7 @@ class Committer:
 
     def _conclude(self, batch: Batch) -> None:
         workplace, cache = self.workplace, self.runs.cache
+        self._doubt.end()
         for hash, epoch in batch.stored_definitions:
             self.runs.definitions.note_stored(hash, epoch)
         end_leases(cache, workplace, batch)
@@ -394,6 +399,8 @@ class Committer:
     def _undo(self, batch: Batch, submissions: list[Submission], error: Exception) -> None:
         """Nothing of the batch was stored: forget what memory says of its runs, then try again or report."""
         self._forget(batch)
+        if isinstance(error, StoreError):
+            self._doubt.note(batch)
         if not isinstance(error, StoreError) and len(submissions) > 1:
             self._suspects.extend(submissions)
             return
