@@ -8,29 +8,32 @@ threads look at the store for all who wait.
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import threading
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, ref
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
-from orchestrator.definition.model import Flow, Json
+from orchestrator.core.reuse import ReusePolicy
+from orchestrator.core.travel import Target
+from orchestrator.definition.model import Flow, Json, TimeoutPolicy
 from orchestrator.engine import awaiting, wishes
+from orchestrator.engine.arguments import Span
 from orchestrator.engine.ids import random_id
 from orchestrator.engine.inside import demand_outside
+from orchestrator.engine.loops import Answers, Bell, Turns, in_thread
 from orchestrator.engine.submission import Receipt, Started, Wish
+from orchestrator.engine.travelling import Travelled
 
 if TYPE_CHECKING:
     from orchestrator.engine.client import Client
-    from orchestrator.engine.engine import Engine
+    from orchestrator.engine.migrating import Migration
     from orchestrator.engine.startable import Startable
     from orchestrator.engine.waiting import Patience
+    from orchestrator.store.sqlite_guest import Connection
 
 _LOOKER_COUNT = 4
+T = TypeVar("T")
 
 
 class AsyncClient:
@@ -45,33 +48,209 @@ class AsyncClient:
         self._answers: WeakKeyDictionary[asyncio.AbstractEventLoop, Answers] = WeakKeyDictionary()
         self._lookers = ThreadPoolExecutor(_LOOKER_COUNT, "client-look")
 
+    # --- Acting ---
+
     async def start(
-        self, flow: Flow | str | Path, flow_id: str, input: Json = None, **options: Any
+        self,
+        flow: Flow | str | Path,
+        flow_id: str,
+        input: Json = None,
+        *,
+        reuse_policy: ReusePolicy | str = ReusePolicy.DISALLOW,
+        request_id: str | None = None,
+        return_existing: bool = False,
+        timeout: Span | None = None,
+        timeout_policy: TimeoutPolicy | str | None = None,
+        delay: Span | None = None,
+        attributes: Mapping[str, Json] | None = None,
+        config: Mapping[str, Json] | None = None,
     ) -> Started:
+        """Start a run; many that are started in one turn of the loop are one commit."""
         known = self._startable
-        found = known.find(flow) if known.is_known(flow) else await _in_thread(partial(known.find, flow))
-        options["request_id"] = options.get("request_id") or random_id()
-        wish = wishes.start(found, known.children_of(found), flow_id, input, **options)
+        found = known.find(flow) if known.is_known(flow) else await in_thread(lambda: known.find(flow))
+        wish = wishes.start(
+            found,
+            known.children_of(found),
+            flow_id,
+            input,
+            reuse_policy=reuse_policy,
+            request_id=request_id or random_id(),
+            return_existing=return_existing,
+            timeout=timeout,
+            timeout_policy=timeout_policy,
+            delay=delay,
+            attributes=attributes,
+            config=config,
+        )
         started: Started = await self._have(wish)
         return started
 
-    def __getattr__(self, name: str) -> Any:
-        method = getattr(self._client, name)
-        if not callable(method):
-            raise AttributeError(f"`aio` has the client's methods; `{name}` is none")
-        wish, wait = wishes.OF_RUNS.get(name), awaiting.OF_RUNS.get(name)
+    async def start_soon(self, flow: Flow | str | Path, flow_id: str, input: Json = None) -> Receipt:
+        """Start a run without waiting for the commit; `.result()` of what it gives blocks."""
+        return await in_thread(lambda: self._client.start_soon(flow, flow_id, input))
 
-        async def call(*arguments: Any, **options: Any) -> Any:
-            if wish is not None:
-                return await self._have(wish(*arguments, **options))
-            if wait is not None:
-                demand_outside()  # threads that look do not know who waits
-                bell = Bell(asyncio.get_running_loop())
-                patience = wait(self._client.engine, bell, *arguments, **options)
-                return await self._sit_out(Turns(patience), bell)
-            return await _in_thread(partial(method, *arguments, **options))
+    async def publish(
+        self, flow_id: str, channel: str, value: Json = None, key: str | int | None = None
+    ) -> None:
+        """Send a message to an external channel."""
+        await self._have(wishes.publish(flow_id, channel, value, key))
 
-        return call
+    async def rpc(
+        self, flow_id: str, name: str, input: Json = None, *, request_id: str | None = None
+    ) -> Json:
+        """Call an RPC of the latest run; gives its output."""
+        return await in_thread(lambda: self._client.rpc(flow_id, name, input, request_id=request_id))
+
+    async def set_attributes(self, flow_id: str, values: Mapping[str, Json]) -> None:
+        """Write attributes in one commit; null deletes."""
+        await self._have(wishes.set_attributes(flow_id, values))
+
+    async def update_config(self, flow_id: str, config: Mapping[str, Json]) -> None:
+        """Change some keys of a run's configuration."""
+        await self._have(wishes.update_config(flow_id, config))
+
+    async def skip_timer(
+        self, flow_id: str, step_execution_id: str, condition: str | int | None = None
+    ) -> None:
+        """Let a timer fire now."""
+        await self._have(wishes.skip_timer(flow_id, step_execution_id, condition))
+
+    async def skip_deadline(self, flow_id: str) -> None:
+        """Let the run's timeout come now."""
+        await self._have(wishes.skip_deadline(flow_id))
+
+    async def retry_now(self, flow_id: str, step_execution_id: str) -> None:
+        """End the backing off of a step."""
+        await self._have(wishes.retry_now(flow_id, step_execution_id))
+
+    async def stop(self, flow_id: str, stop: str = "cancel", reason: str | None = None) -> None:
+        """`stop`: cancel, fail or terminate."""
+        await self._have(wishes.stop(flow_id, stop, reason))
+
+    async def time_travel(
+        self, flow_id: str, target: Target | None = None, *, reapply: bool = True
+    ) -> Travelled:
+        """Back to an earlier point of the latest run."""
+        travelled: Travelled = await self._have(wishes.time_travel(flow_id, target, reapply=reapply))
+        return travelled
+
+    async def migrate(
+        self,
+        old: Flow | str | Path,
+        new: Flow | str | Path,
+        *,
+        mapping: Iterable[str] = (),
+        flow_ids: Iterable[str] = (),
+        where: str | None = None,
+        dry_run: bool = False,
+    ) -> list[Migration]:
+        """Move the live runs of `old` to `new`; what became of each."""
+        return await in_thread(
+            lambda: self._client.migrate(
+                old, new, mapping=mapping, flow_ids=flow_ids, where=where, dry_run=dry_run
+            )
+        )
+
+    async def pause(self, flow: str, step: str | None = None) -> bool:
+        """Begin nothing more of a flow type, or of one of its steps. False: it was paused."""
+        return await in_thread(lambda: self._client.pause(flow, step))
+
+    async def resume(self, flow: str, step: str | None = None) -> bool:
+        """False: it was not paused."""
+        return await in_thread(lambda: self._client.resume(flow, step))
+
+    async def find_flow(self, flow: Flow | str | Path) -> Flow:
+        """The flow of a file, of a catalogue or, the latest one, of the store."""
+        return await in_thread(lambda: self._client.find_flow(flow))
+
+    # --- Looking ---
+
+    async def describe(self, flow_id: str, *, messages: bool = False) -> dict[str, Json]:
+        """The latest run of a flow id as it stands."""
+        return await in_thread(lambda: self._client.describe(flow_id, messages=messages))
+
+    async def explain(self, flow_id: str) -> dict[str, Json]:
+        """Why the latest run of a flow id is where it is."""
+        return await in_thread(lambda: self._client.explain(flow_id))
+
+    async def progress(self, flow_id: str) -> tuple[dict[str, Json], int]:
+        """The run, and how many step executions have ended."""
+        return await in_thread(lambda: self._client.progress(flow_id))
+
+    async def history(self, flow_id: str) -> list[dict[str, Json]]:
+        """The commits of the latest run, oldest first."""
+        return await in_thread(lambda: self._client.history(flow_id))
+
+    async def search(self, where: str | None = None, *, limit: int | None = None) -> list[dict[str, Json]]:
+        """The latest runs of all flow ids, newest first."""
+        return await in_thread(lambda: self._client.search(where, limit=limit))
+
+    async def attributes(self, flow_id: str) -> dict[str, Json]:
+        """Those that are set, maps with their entries."""
+        return await in_thread(lambda: self._client.attributes(flow_id))
+
+    async def attribute(self, flow_id: str, name: str, *, key: str | int | None = None) -> Json:
+        """One of them, or an entry of a map; null where it is not set."""
+        return await in_thread(lambda: self._client.attribute(flow_id, name, key=key))
+
+    async def wait_for_step(
+        self, flow_id: str, step: str, number: int = 1, *, timeout: Span | None = None
+    ) -> None:
+        """Until this execution of a step has ended, also by being cancelled."""
+        engine = self._client.engine
+        await self._sit_out(
+            lambda bell: awaiting.wait_for_step(engine, bell, flow_id, step, number, timeout=timeout)
+        )
+
+    async def wait_for_attribute(
+        self,
+        flow_id: str,
+        name: str,
+        value: Json = None,
+        *,
+        comparison: str = "==",
+        key: str | int | None = None,
+        timeout: Span | None = None,
+    ) -> Json:
+        """Until an attribute (or the entry `key` of a map) compares with `value`; gives what it is then."""
+        engine = self._client.engine
+        return await self._sit_out(
+            lambda bell: awaiting.wait_for_attribute(
+                engine, bell, flow_id, name, value, comparison=comparison, key=key, timeout=timeout
+            )
+        )
+
+    async def wait(self, flow_id: str, timeout: Span | None = None) -> dict[str, Json]:
+        """Until the latest run is closed; gives it as `describe` does."""
+        engine = self._client.engine
+        return await self._sit_out(lambda bell: awaiting.wait(engine, bell, flow_id, timeout))
+
+    # --- Together with the application ---
+
+    async def within(self, connection: Connection) -> Client:
+        """A client whose calls are part of a transaction of the caller; it blocks."""
+        return await in_thread(lambda: self._client.within(connection))
+
+    # --- Life ---
+
+    async def close(self) -> None:
+        """Close the client, in a thread of its own."""
+        await in_thread(self._client.close)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Methods that a subclass of the client has beside these."""
+            method = getattr(self._client, name)
+            if not callable(method):
+                raise AttributeError(f"`aio` has the client's methods; `{name}` is none")
+
+            async def call(*arguments: Any, **options: Any) -> Any:
+                return await in_thread(lambda: method(*arguments, **options))
+
+            return call
+
+    # --- How ---
 
     async def _have(self, wish: Wish) -> Any:
         loop = asyncio.get_running_loop()
@@ -80,15 +259,19 @@ class AsyncClient:
             answers = self._answers[loop] = Answers(loop, self._client.engine)
         return await answers.to(wish)
 
-    async def _sit_out(self, turns: Turns, bell: Bell) -> Any:
+    async def _sit_out(self, begin: Callable[[Bell], Patience[T]]) -> T:
+        demand_outside()  # threads that look do not know who waits
         loop = asyncio.get_running_loop()
+        bell = Bell(loop)
+        turns = Turns(begin(bell))
         try:
             while not turns.are_over:
                 await bell.wait(await loop.run_in_executor(self._lookers, turns.take))
         finally:
             if not turns.are_over:
                 self._end(turns)
-        return turns.found
+        found: T = turns.found
+        return found
 
     def _end(self, turns: Turns) -> None:
         """A look may be under way: it is not waited for here."""
@@ -100,151 +283,3 @@ class AsyncClient:
     def end_looks(self) -> None:
         """Waits for those that are under way."""
         self._lookers.shutdown()
-
-
-class Turns:
-    """The looks of one who waits, in whatever thread has time."""
-
-    def __init__(self, patience: Patience[Any]) -> None:
-        self._patience = patience
-        self._lock = threading.Lock()
-        self.are_over = False
-        self.found: Any = None
-
-    def take(self) -> float | None:
-        """As `Patience`; 0 when they are over. Raises what the look does."""
-        with self._lock:
-            try:
-                return next(self._patience)
-            except StopIteration as end:
-                self.are_over, self.found = True, end.value
-                return 0
-
-    def end(self) -> None:
-        with self._lock:
-            self._patience.close()
-
-
-class Bell:
-    """Rung in any thread, heard in an event loop."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._rung = asyncio.Event()
-
-    def set(self) -> None:
-        try:
-            self._loop.call_soon_threadsafe(self._rung.set)
-        except RuntimeError:
-            return  # the loop has been closed meanwhile: nobody waits any more
-
-    async def wait(self, seconds: float | None) -> None:
-        if seconds == 0:
-            return
-        try:
-            async with asyncio.timeout(seconds):
-                await self._rung.wait()
-        except TimeoutError:
-            return
-        self._rung.clear()
-
-
-class Answers:
-    """What commits answer to those who wait in one event loop: they are told of a commit together."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, engine: Engine) -> None:
-        self._loop = ref(loop)
-        self._engine = engine
-        self._answered: deque[_Receipt] = deque()
-        self._is_called = False
-        """The loop will look at what is answered."""
-        self._will_lead = False
-
-    def to(self, wish: Wish) -> asyncio.Future[Any]:
-        """In the loop. Its commit begins when all have spoken who do so in this turn of the loop."""
-        loop = asyncio.get_running_loop()
-        wish.receipt = receipt = _Receipt(self, loop.create_future())
-        self._engine.enter(wish)
-        if not self._will_lead:
-            self._will_lead = True
-            loop.call_soon(self._lead)
-        return receipt.answer
-
-    def tell(self, receipt: _Receipt) -> None:
-        """In any thread."""
-        self._answered.append(receipt)
-        loop = self._loop()
-        if self._is_called or loop is None:
-            return
-        self._is_called = True
-        try:
-            loop.call_soon_threadsafe(self._give)
-        except RuntimeError:
-            return  # the loop has been closed meanwhile: nobody waits any more
-
-    def _lead(self) -> None:
-        self._will_lead = False
-        self._engine.lead_elsewhere()
-
-    def _give(self) -> None:
-        self._is_called = False
-        while self._answered:
-            self._answered.popleft().give()
-
-
-class _Receipt(Receipt):
-    """Its owner waits in an event loop."""
-
-    __slots__ = ("_answers", "answer")
-
-    def __init__(self, answers: Answers, answer: asyncio.Future[Any]) -> None:
-        super().__init__()
-        self._answers = answers
-        self.answer = answer
-
-    def fulfil(self, value: Any) -> None:
-        super().fulfil(value)
-        self._answers.tell(self)
-
-    def refuse(self, error: BaseException) -> None:
-        super().refuse(error)
-        self._answers.tell(self)
-
-    def give(self) -> None:
-        """In the loop, once."""
-        if self.answer.done():
-            return  # who waited was cancelled
-        try:
-            value = self.result()
-        except BaseException as error:
-            self.answer.set_exception(error)
-        else:
-            self.answer.set_result(value)
-
-
-async def _in_thread(call: Callable[[], Any]) -> Any:
-    loop = asyncio.get_running_loop()
-    ended: asyncio.Future[Any] = loop.create_future()
-
-    def tell(result: Any, error: BaseException | None) -> None:
-        if ended.done():
-            return
-        if error is not None:
-            ended.set_exception(error)
-        else:
-            ended.set_result(result)
-
-    def run() -> None:
-        result, error = None, None
-        try:
-            result = call()
-        except BaseException as raised:
-            error = raised
-        try:
-            loop.call_soon_threadsafe(tell, result, error)
-        except RuntimeError:
-            return  # the loop has been closed meanwhile: nobody waits any more
-
-    context = contextvars.copy_context()
-    threading.Thread(target=context.run, args=(run,), name="client-call", daemon=True).start()
-    return await ended

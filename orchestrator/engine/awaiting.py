@@ -107,12 +107,6 @@ def wait_for_attribute(
     return found
 
 
-OF_RUNS: dict[str, Callable[..., Patience[Any]]] = {
-    each.__name__: each for each in (wait, wait_for_step, wait_for_attribute)
-}
-"""By the names of the client's methods, and with what these take."""
-
-
 def _await_sight(
     engine: Engine, bell: Bell, flow_id: str, look: Look[T], timeout: Span | None, what: str
 ) -> Patience[T]:

@@ -30,7 +30,7 @@ from orchestrator.engine.arguments import (
     text,
 )
 from orchestrator.engine.ids import random_id
-from orchestrator.engine.submission import Request, Start, Travel, Wish
+from orchestrator.engine.submission import Request, Start, Travel
 from orchestrator.errors import UsageError
 
 _STOPS = ("cancel", "fail", "terminate")
@@ -120,22 +120,6 @@ def _point(target: Target | None) -> Target:
     if time is not None and (not isinstance(time, datetime) or time.utcoffset() is None):
         raise another("time", "a datetime with a time zone", time)
     return target
-
-
-OF_RUNS: dict[str, Callable[..., Wish]] = {
-    wish.__name__: wish
-    for wish in (
-        publish,
-        set_attributes,
-        update_config,
-        skip_timer,
-        skip_deadline,
-        retry_now,
-        stop,
-        time_travel,
-    )
-}
-"""Those that need nothing but the words of their caller."""
 
 
 def _request(flow_id: str, make: Callable[[datetime], Event]) -> Request:

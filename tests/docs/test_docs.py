@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,24 @@ def test_a_page_works_when_typed(page: str, tmp_path: Path) -> None:
                 place = f"{block}: $ {line.command}\n{done.stdout}"
                 assert done.returncode == line.exit_code, place
                 assert not line.printed or matches(done.stdout, line.printed), place
+
+
+@pytest.mark.timeout(400)
+def test_programs_with_event_loops_are_well_typed(tmp_path: Path) -> None:
+    """As in a reader's project, with `mypy --strict`."""
+    programs = [block for block in BLOCKS if block.language == "python" and "import asyncio" in block.text]
+    assert any(".aio." in block.text for block in programs)
+    for block in programs:
+        name = re.sub(r"\W", "_", str(block))
+        (tmp_path / f"{name}.py").write_text(block.text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file", ROOT / "pyproject.toml", tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_links_lead_somewhere() -> None:
