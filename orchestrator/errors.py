@@ -164,7 +164,16 @@ class RetryAfter(Exception):
 
     def __init__(self, delay: timedelta | float, message: str = "retry later") -> None:
         super().__init__(message)
-        self.delay = delay if isinstance(delay, timedelta) else timedelta(seconds=delay)
+        self.delay = delay if isinstance(delay, timedelta) else _seconds(delay)
+
+
+def _seconds(delay: float) -> timedelta:
+    try:
+        if not isinstance(delay, bool):
+            return timedelta(seconds=delay)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise UsageError(f"RetryAfter takes a timedelta or a number of seconds, not {delay!r}"[:200]) from None
 
 
 class NonRetryable(Exception):

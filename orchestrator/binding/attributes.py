@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from orchestrator.binding.convert import copy_json
-from orchestrator.binding.mistakes import HandlerMistake, NotLoaded, UnknownName, hint
+from orchestrator.binding.mistakes import HandlerMistake, NotLoaded, declared_as, written_by_item
 from orchestrator.binding.staging import Staging, as_declared, as_key
 from orchestrator.core.events import Write
 from orchestrator.definition.model import Attribute, Json
@@ -48,7 +48,7 @@ class Attributes:
             self._map(name).clear()
             return
         plain = None if value is None else as_declared(value, attribute.type, f"the attribute `{name}`")
-        self._staging.write(Write(name, plain))
+        self._staging.write(Write(attribute.name, plain))
         self._written[name] = copy_json(plain)
 
     def __delitem__(self, name: str) -> None:
@@ -63,8 +63,12 @@ class Attributes:
         """Names of the attributes that are not maps, set or not."""
         return (name for name, attribute in self._declared.items() if not attribute.is_map)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"attributes are read and written by item: ctx.attributes[{name!r}]")
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(f"attributes are read and written by item: ctx.attributes[{name!r}]")
+
+        __setattr__ = written_by_item("attributes are written by item: ctx.attributes[{name!r}] = …")
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value, or `default` where it is unset."""
@@ -80,10 +84,7 @@ class Attributes:
         return view
 
     def _attribute(self, name: str) -> Attribute:
-        attribute = self._declared.get(name)
-        if attribute is None:
-            raise UnknownName(f"no attribute `{name}`{hint(name, self._declared)}")
-        return attribute
+        return declared_as("attribute", name, self._declared)
 
 
 class AttributeMap:
@@ -129,6 +130,13 @@ class AttributeMap:
 
     def __len__(self) -> int:
         return len(self._entries())
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(f"entries of a map are read by item, with [{name!r}], or by `get`")
+
+        __setattr__ = written_by_item("entries of a map are written by item, with [{name!r}] = …")
 
     def get(self, key: str | int, default: Any = None) -> Any:
         value = self[key]

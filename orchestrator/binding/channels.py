@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from orchestrator.binding.convert import copy_json
-from orchestrator.binding.mistakes import HandlerMistake, NotLoaded, UnknownName, hint
+from orchestrator.binding.mistakes import HandlerMistake, NotLoaded, declared_as
 from orchestrator.binding.staging import Staging, as_declared, as_key
 from orchestrator.core.events import Message
 from orchestrator.definition.model import Channel, Delivery
 
 if TYPE_CHECKING:
     from orchestrator.core.snapshot import Snapshot
-
-
-def find_channel(declared: Mapping[str, Channel], name: str) -> Channel:
-    channel = declared.get(name)
-    if channel is None:
-        raise UnknownName(f"no channel `{name}`{hint(name, declared)}")
-    return channel
 
 
 def message_to(channel: Channel, value: Any, key: str | int | None) -> Message:
@@ -43,10 +36,21 @@ class Channels:
         self._staging = staging
 
     def __getitem__(self, name: str) -> ChannelView:
-        return ChannelView(find_channel(self._declared, name), None, self._snapshot, self._staging)
+        return ChannelView(declared_as("channel", name, self._declared), None, self._snapshot, self._staging)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"channels are found by item: ctx.channels[{name!r}]")
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._declared)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise AttributeError(f"channels are found by item: ctx.channels[{name!r}]")
+
+        def __setitem__(self, name: str, value: Any) -> NoReturn:
+            raise HandlerMistake(f"a message is published: ctx.publish({name!r}, …)")
+
+        def __delitem__(self, name: str) -> NoReturn:
+            raise HandlerMistake("messages are taken by waits, not deleted")
 
 
 class ChannelView:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, MutableMapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from msgspec import Struct
 
 from orchestrator.binding.attributes import Attributes
-from orchestrator.binding.channels import Channels, find_channel, message_to
+from orchestrator.binding.channels import Channels, message_to
 from orchestrator.binding.convert import copy_json
 from orchestrator.binding.method import Method, MethodKind
-from orchestrator.binding.mistakes import HandlerMistake, UnknownName, hint
+from orchestrator.binding.mistakes import HandlerMistake, declared_as, hint
 from orchestrator.binding.results import Locals, WaitResults
 from orchestrator.binding.staging import Staging, as_json
 from orchestrator.core.events import NO_EFFECTS, HandlerEffects
@@ -214,15 +214,12 @@ class Context:
 
     def publish(self, channel: str, value: Any = None, key: str | int | None = None) -> None:
         """Append a message; `key` names the instance of a channel map."""
-        declared = find_channel(self._method.flow.channels, channel)
+        declared = declared_as("channel", channel, self._method.flow.channels)
         self._stage().publish(message_to(declared, value, key))
 
     def cancel(self, step: str) -> None:
         """Cancel all active executions of a step, this one excepted (rules 131-133)."""
-        steps = self._method.flow.steps
-        if step not in steps:
-            raise UnknownName(f"no step `{step}`{hint(step, steps)}")
-        self._stage().cancel(step)
+        self._stage().cancel(declared_as("step", step, self._method.flow.steps).name)
 
     def heartbeat(self, value: Any = None) -> None:
         """Say that the call is alive, and keep `value` for the next attempt (`ctx.last_heartbeat`).
@@ -235,9 +232,14 @@ class Context:
 
     def record_event(self, name: str, value: Any = None) -> None:
         """Leave a note in the run's history; the name is unique in this call (rule 55)."""
-        if not isinstance(name, str) or not name:
-            raise HandlerMistake(f"the name of a recorded event is text, not {name!r}")
         self._stage().record(name, value)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if hasattr(type(self), name):
+                object.__getattribute__(self, name)  # raises again what brought us here
+            raise AttributeError(f"a context has no `{name}`{hint(name, _public(type(self)))}")
 
     def _stage(self) -> Staging:
         if self._staging is None:
@@ -251,6 +253,10 @@ class _CallLogger(logging.LoggerAdapter[logging.Logger]):
     def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:
         kwargs["extra"] = {**(self.extra or {}), **(kwargs.get("extra") or {})}
         return msg, kwargs
+
+
+def _public(owner: type) -> list[str]:
+    return [name for name in dir(owner) if not name.startswith("_")]
 
 
 def effects_of(context: Context) -> HandlerEffects:

@@ -11,9 +11,15 @@ HandlerMistake
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from reprlib import Repr
+from typing import Any, TypeVar
 
 from orchestrator.definition.nearness import nearest
+
+T = TypeVar("T")
+_short = Repr()
+_short.maxstring = _short.maxother = 60
 
 
 class HandlerMistake(Exception):
@@ -42,6 +48,34 @@ class UnknownName(HandlerMistake, AttributeError, LookupError):
 
 class NotLoaded(HandlerMistake):
     pass
+
+
+def shown(value: object) -> str:
+    return _short.repr(value)
+
+
+def demand_name(kind: str, name: object, known: Iterable[str]) -> None:
+    if not isinstance(name, str):
+        raise UnknownName(f"{kind}s are named by text, not {shown(name)}{hint('', known)}")
+
+
+def written_by_item(advice: str) -> Callable[[Any, str, Any], None]:
+    """A `__setattr__` that refuses all but the object's own slots."""
+
+    def set_own(owner: Any, name: str, value: Any) -> None:
+        if name not in type(owner).__slots__:
+            raise AttributeError(advice.format(name=name))
+        object.__setattr__(owner, name, value)
+
+    return set_own
+
+
+def declared_as(kind: str, name: str, declared: Mapping[str, T]) -> T:
+    """What the definition has by that name. Raises UnknownName."""
+    demand_name(kind, name, declared)
+    if name not in declared:
+        raise UnknownName(f"no {kind} `{name}`{hint(name, declared)}")
+    return declared[name]
 
 
 def hint(name: str, known: Iterable[str]) -> str:

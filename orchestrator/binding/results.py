@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.binding.convert import copy_json
-from orchestrator.binding.mistakes import HandlerMistake, UnknownName, hint
+from orchestrator.binding.mistakes import (
+    HandlerMistake,
+    UnknownName,
+    demand_name,
+    hint,
+    shown,
+    written_by_item,
+)
 from orchestrator.binding.staging import Staging, as_json
 from orchestrator.definition.model import Json
 
@@ -21,6 +28,8 @@ class ConditionView:
         self._result = result
 
     def __getattr__(self, name: str) -> Any:
+        if name in ConditionView.__slots__:
+            raise AttributeError(name)  # of a copy in the making
         if name == "message" and "messages" in self._result:
             return self._single_message()
         if name in self._result:
@@ -29,6 +38,7 @@ class ConditionView:
         raise UnknownName(f"the result of `{self._id}` has no `{name}`{hint(name, known)}")
 
     def __getitem__(self, name: str) -> Any:
+        demand_name("field", name, self._result)
         return getattr(self, name)
 
     def __repr__(self) -> str:
@@ -51,7 +61,7 @@ class WaitResults:
         self._results = results
 
     def __getattr__(self, condition_id: str) -> Any:
-        if condition_id.startswith("__"):
+        if condition_id.startswith("__") or condition_id in WaitResults.__slots__:
             raise AttributeError(condition_id)
         return self[condition_id]
 
@@ -59,6 +69,7 @@ class WaitResults:
         results = self._results
         if results is None:
             raise HandlerMistake(f"{self._owner} has no results yet: they are for the step's execute")
+        demand_name("condition", condition_id, results)
         if condition_id not in results:
             advice = hint(condition_id, results)
             raise UnknownName(f"{self._owner} waits for no condition `{condition_id}`{advice}")
@@ -88,6 +99,7 @@ class Locals:
         self._is_writable = is_writable
 
     def __getitem__(self, name: str) -> Any:
+        demand_name("local", name, self)
         if name in self._staging.locals:
             return copy_json(self._staging.locals[name])
         if name in self._committed:
@@ -95,15 +107,21 @@ class Locals:
         raise UnknownName(f"{self._owner} has no local `{name}`{hint(name, set(self))}")
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or name in Locals.__slots__:
             raise AttributeError(name)
         return self[name]
+
+    if not TYPE_CHECKING:
+        __setattr__ = written_by_item("locals are written by item: ctx.local[{name!r}] = …")
+
+        def __delitem__(self, name: str) -> None:
+            raise HandlerMistake(f"a local is not deleted: ctx.local[{name!r}] = None")
 
     def __setitem__(self, name: str, value: Any) -> None:
         if not self._is_writable:
             raise HandlerMistake(f"{self._owner} cannot write `{name}`: only wait_for handlers write locals")
         if not isinstance(name, str) or not (name.isidentifier() and name.isascii()):
-            raise HandlerMistake(f"the name of a local is an identifier, not {name!r}")
+            raise HandlerMistake(f"the name of a local is an identifier, not {shown(name)}")
         self._staging.locals[name] = as_json(value, f"the local `{name}`")
 
     def __contains__(self, name: str) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.binding.convert import NotJson, to_json
-from orchestrator.binding.mistakes import HandlerMistake, InvalidResult, UndeclaredEffect
+from orchestrator.binding.mistakes import HandlerMistake, InvalidResult, UndeclaredEffect, shown
 from orchestrator.core.events import HandlerEffects, Message, Record, Write
-from orchestrator.definition.json_kinds import Misfit, check_key
+from orchestrator.definition.json_kinds import Misfit, check_string
 from orchestrator.definition.model import Json, May, MayRange
 from orchestrator.errors import InvalidValue
 
@@ -46,7 +46,10 @@ class Staging:
             self._permit("cancel", step, self._may.cancel)
             self.cancels.append(step)
 
-    def record(self, name: str, value: Any) -> None:
+    def record(self, name: object, value: Any) -> None:
+        if not isinstance(name, str) or not name:
+            raise HandlerMistake(f"the name of a recorded event is text that is not empty, not {shown(name)}")
+        name = _as_text(name, "the name of a recorded event")
         if name in self.records:
             raise HandlerMistake(f"{self._owner} recorded `{name}` twice in one call; name the second anew")
         self.records[name] = Record(name, as_json(value, f"the event `{name}`"))
@@ -93,8 +96,12 @@ def as_declared(value: Any, declared: Type, what: str) -> Json:
 def as_key(key: object, what: str) -> str:
     """The key of a map entry or channel instance."""
     if isinstance(key, bool) or not isinstance(key, str | int) or key == "":
-        raise HandlerMistake(f"a key of {what} is text that is not empty, or an integer, not {key!r}")
+        raise HandlerMistake(f"a key of {what} is text that is not empty, or an integer, not {shown(key)}")
+    return _as_text(key, f"a key of {what}") if isinstance(key, str) else str(int(key))
+
+
+def _as_text(value: str, what: str) -> str:
     try:
-        return str(check_key(str(key)))
+        return str(check_string(value))
     except Misfit as problem:
-        raise HandlerMistake(f"a key of {what}, {key!r}: {problem.message}") from None
+        raise HandlerMistake(f"{what} is {shown(value)}: {problem.message}") from None

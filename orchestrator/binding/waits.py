@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from orchestrator.binding.mistakes import InvalidWait, hint
+from orchestrator.binding.mistakes import InvalidWait, hint, shown
 from orchestrator.core.events import HandlerWait
 
 Wait: TypeAlias = HandlerWait
@@ -24,7 +24,7 @@ class Choice(Struct, frozen=True):
 def choose(word: str, value: Any = None) -> Choice:
     """Take the first decision with `choice: word` whose `when`, if any, holds; `value` is the result."""
     if not isinstance(word, str) or not word:
-        raise InvalidWait(f"choose() takes the word of a decision, not {word!r}")
+        raise InvalidWait(f"choose() takes the word of a decision, not {shown(word)}")
     return Choice(word, value)
 
 
@@ -59,6 +59,8 @@ def skip() -> HandlerWait:
 def _group(name: str, group: Iterable[str]) -> tuple[str, ...]:
     if isinstance(group, str):
         raise InvalidWait(f"{name}() takes groups of condition ids: write [{group!r}], not {group!r}")
+    if not isinstance(group, Iterable):
+        raise InvalidWait(f"{name}() takes groups of condition ids, such as ['approval'], not {shown(group)}")
     members = tuple(group)
     if not members:
         raise InvalidWait(f"{name}() got an empty group; a group names conditions that hold together")
@@ -68,7 +70,7 @@ def _group(name: str, group: Iterable[str]) -> tuple[str, ...]:
 def _ids(name: str, conditions: tuple[str, ...]) -> tuple[str, ...]:
     for each in conditions:
         if not isinstance(each, str):
-            raise InvalidWait(f"{name}() takes ids of declared conditions, not {each!r}")
+            raise InvalidWait(f"{name}() takes ids of declared conditions, not {shown(each)}")
     if len(set(conditions)) != len(conditions):
         twice = next(each for each in conditions if conditions.count(each) > 1)
         raise InvalidWait(f"{name}() names `{twice}` twice")

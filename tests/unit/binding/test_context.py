@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -402,6 +404,124 @@ def test_wrong_values_raise_inside_the_handler(
 ) -> None:
     with pytest.raises(error, match=message):
         with_context(use)
+
+
+NOT_NAMES: dict[str, Any] = {
+    "a number": 3,
+    "true": True,
+    "nothing": None,
+    "a list": ["status"],
+    "an object": {},
+    "bytes": b"status",
+}
+NAMED: dict[str, tuple[Callable[[Context, Any], Any], str]] = {
+    "publish": (lambda ctx, name: ctx.publish(name, "x"), "channels are named by text, not .*there are `la"),
+    "cancel": (lambda ctx, name: ctx.cancel(name), "steps are named by text, not .*there are `Charge`"),
+    "attributes": (
+        lambda ctx, name: ctx.attributes[name],
+        "attributes are named by text.* `notes`",
+    ),
+    "get": (lambda ctx, name: ctx.attributes.get(name), "attributes are named by text"),
+    "set": (lambda ctx, name: _set(name, "x")(ctx), "attributes are named by text"),
+    "in": (lambda ctx, name: name in ctx.attributes, "attributes are named by text"),
+    "channels": (lambda ctx, name: ctx.channels[name].size, "channels are named by text"),
+    "wait": (lambda ctx, name: ctx.wait[name], "conditions are named by text, not .*there are `go`"),
+    "a result": (lambda ctx, name: ctx.wait["go"][name], "fields are named by text, not .*`satisfied`"),
+    "local": (lambda ctx, name: ctx.local[name], "locals are named by text, not .*there are `attempt`"),
+    "record_event": (lambda ctx, name: ctx.record_event(name), "name of a recorded event is text"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_NAMES.values(), ids=NOT_NAMES)
+@pytest.mark.parametrize("what", NAMED)
+def test_what_is_no_name_is_refused_with_those_there_are(what: str, name: Any) -> None:
+    use, message = NAMED[what]
+    with pytest.raises(HandlerMistake, match=message):
+        with_context(
+            lambda ctx: use(ctx, name), given={"wait": {"go": {"satisfied": True}}, "locals": {"attempt": 1}}
+        )
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda ctx: ctx.publish("tasks", 1, key="a\udcff"),
+        lambda ctx: ctx.attributes["progress"].__setitem__("a\udcff", "x"),
+        lambda ctx: ctx.channels["tasks"]["a\udcff"].size,
+        lambda ctx: ctx.record_event("a\udcff"),
+    ],
+)
+def test_text_that_is_not_unicode_is_refused_before_it_is_kept(use: Callable[[Context], Any]) -> None:
+    """It could not be written, nor its attempt reported as failed."""
+    with pytest.raises(HandlerMistake, match=r"'a\\udcff': text with half a surrogate pair"):
+        with_context(use)
+
+
+def test_keys_and_names_may_be_members_of_enums() -> None:
+    class Part(str, Enum):  # noqa: UP042
+        TASKS = "tasks"
+        FIRST = "first"
+
+    class Number(int, Enum):
+        ONE = 1
+
+    def use(ctx: Context) -> None:
+        ctx.publish(Part.TASKS, 1, key=Part.FIRST)
+        ctx.publish(Part.TASKS, 2, key=Number.ONE)
+        ctx.attributes["progress"][Part.FIRST] = "done"
+        ctx.record_event(Part.FIRST)
+
+    effects = with_context(use).effects
+    assert [str(message.key) for message in effects.publishes] == ["first", "1"]
+    assert [str(write.key) for write in effects.writes] == ["first"]
+    assert [str(record.name) for record in effects.records] == ["first"]
+
+
+@pytest.mark.parametrize(
+    ("use", "advice"),
+    [
+        (
+            lambda ctx: setattr(ctx.attributes, "status", "x"),
+            r"written by item: ctx.attributes\['status'\] = …",
+        ),
+        (lambda ctx: setattr(ctx.attributes["progress"], "a", "x"), r"written by item, with \['a'\] = …"),
+        (lambda ctx: ctx.attributes["progress"].a, r"read by item, with \['a'\], or by `get`"),
+        (lambda ctx: setattr(ctx.local, "tries", 1), r"written by item: ctx.local\['tries'\] = …"),
+        (lambda ctx: ctx.local.__delitem__("tries"), r"not deleted: ctx.local\['tries'\] = None"),
+        (lambda ctx: ctx.channels.__setitem__("token", 1), r"is published: ctx.publish\('token', …\)"),
+        (lambda ctx: ctx.channels.__delitem__("token"), "are taken by waits"),
+        (lambda ctx: ctx.atributes, "a context has no `atributes`; did you mean `attributes`?"),
+        (lambda ctx: ctx.xyz, "a context has no `xyz`; there are `attempt`, `attributes`"),
+    ],
+)
+def test_what_is_done_in_another_way_is_said(use: Callable[[Any], Any], advice: str) -> None:
+    with pytest.raises((AttributeError, HandlerMistake), match=advice):
+        with_context(use)
+
+
+def test_channels_give_their_names() -> None:
+    assert seen(lambda ctx: [*ctx.channels, "token" in ctx.channels, "t" in ctx.channels]) == [
+        "token",
+        "latest",
+        "tasks",
+        True,
+        False,
+    ]
+
+
+def test_what_a_property_of_the_context_raises_is_not_lost() -> None:
+    def fail() -> Any:
+        raise AttributeError("the client has no such thing")
+
+    with pytest.raises(AttributeError, match="the client has no such thing"):
+        call(lambda ctx: ctx.client, services=Services(open_client=fail))
+
+
+def test_results_of_waits_can_be_copied() -> None:
+    def use(ctx: Context) -> Any:
+        return [copy.deepcopy(ctx.wait).go.satisfied, copy.copy(ctx.wait.go).satisfied]
+
+    assert seen(use, wait={"go": {"satisfied": True}}) == [True, True]
 
 
 def test_started_at_is_a_time() -> None:

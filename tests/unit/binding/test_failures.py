@@ -10,6 +10,7 @@ import pytest
 from orchestrator import NonRetryable, RetryAfter
 from orchestrator.binding.failures import failure_of
 from orchestrator.core.events import Failure
+from orchestrator.errors import UsageError
 from tests.support.calls import call
 
 
@@ -50,6 +51,12 @@ def test_retry_after_carries_its_delay(delay: Any) -> None:
     failure = failure_from(RetryAfter(delay, "busy"))
     assert (failure.retry_after, failure.message) == (timedelta(seconds=2.5), "busy")
     assert failure.is_retryable
+
+
+@pytest.mark.parametrize("delay", ["5s", None, True, [1], float("nan"), float("inf"), 1e300])
+def test_retry_after_says_what_is_no_delay(delay: Any) -> None:
+    with pytest.raises(UsageError, match="RetryAfter takes a timedelta or a number of seconds, not "):
+        RetryAfter(delay)
 
 
 @pytest.mark.rule(149)

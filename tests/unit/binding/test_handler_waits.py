@@ -33,6 +33,7 @@ def test_each_combinator_names_its_candidates(wait: HandlerWait, expected: Handl
     [
         (any_combination_of, "needs at least one group"),
         (lambda: any_combination_of([]), "an empty group"),
+        (lambda: any_combination_of(3), r"takes groups of condition ids, such as \['approval'\], not 3"),  # type: ignore[arg-type]
         (lambda: any_combination_of("ab"), r"takes groups of condition ids: write \['ab'\]"),
         (lambda: any_combination_of(["a", "a"]), "names `a` twice"),
         (lambda: all_of("a", "a"), "all_of\\(\\) names `a` twice"),
