@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from orchestrator.cli.settings import Settings, resolve_settings
 from orchestrator.cli.storage import configured_bodies
+from orchestrator.definition.presence import is_there
 from orchestrator.errors import DefinitionInvalid, NotFound, UsageError
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def _of_type(named: str, settings: Settings) -> Flow:
 
 
 def is_path(named: str) -> bool:
-    return named.endswith((".yaml", ".yml")) or "/" in named or Path(named).exists()
+    return named.endswith((".yaml", ".yml")) or "/" in named or is_there(Path(named))
 
 
 def demand_handlers(flow: Flow) -> None:

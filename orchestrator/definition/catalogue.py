@@ -10,8 +10,9 @@ from orchestrator.definition.executable import check_executable as check_executa
 from orchestrator.definition.model import Flow
 from orchestrator.definition.parse import SIZE_LIMIT
 from orchestrator.definition.parse import parse as parse
+from orchestrator.definition.presence import as_path, as_paths, is_directory, reason
 from orchestrator.definition.problem import LabelledSpan, Problem, Span
-from orchestrator.errors import DefinitionInvalid, NotFound
+from orchestrator.errors import DefinitionInvalid, NotFound, UsageError
 
 SUFFIX = ".flow.yaml"
 
@@ -30,13 +31,14 @@ load_flow = load
 
 def read_file(path: str | Path, shown_path: str | None = None) -> tuple[Flow | None, list[Problem]]:
     """The flow of one file, or its problems (also those of a file that cannot be read)."""
+    place = as_path(path)
     shown = shown_path or str(path)
     try:
-        if Path(path).stat().st_size > SIZE_LIMIT:
+        if place.stat().st_size > SIZE_LIMIT:
             return None, [_unreadable(shown, f"the file has more than {SIZE_LIMIT} bytes", "YML011")]
-        raw = Path(path).read_bytes()
-    except OSError as error:
-        return None, [_unreadable(shown, f"the file cannot be read: {error.strerror or error}")]
+        raw = place.read_bytes()
+    except (OSError, ValueError) as error:
+        return None, [_unreadable(shown, f"the file cannot be read: {reason(error)}")]
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -60,8 +62,8 @@ def find_files(paths: Iterable[str | Path]) -> list[Path]:
     Hidden directories below them (`.venv`, `.git`) are passed over.
     """
     found: dict[Path, None] = {}
-    for path in map(Path, (paths,) if isinstance(paths, str | Path) else paths):
-        if path.is_dir():
+    for path in as_paths(paths):
+        if is_directory(path):
             found.update(dict.fromkeys(_files_under(path)))
         else:
             found[path] = None
@@ -107,13 +109,15 @@ class Catalogue:
         return tuple(self._by_type.values())
 
     def add(self, flow: Flow) -> None:
+        if not isinstance(flow, Flow):
+            raise UsageError(f"a catalogue has flows, such as `load_flow` gives, not {flow!r}"[:200])
         problems = self._refuse_twin(flow)
         if problems:
             raise DefinitionInvalid(_summarize(problems), tuple(problems))
         self._by_type[flow.name] = flow
         self._by_hash[flow.hash] = flow
         if flow.source is not None:
-            self._by_path[str(Path(flow.source.path).resolve())] = flow
+            self._by_path[_resolved(Path(flow.source.path))] = flow
 
     def by_type(self, name: str) -> Flow:
         if name not in self._by_type:
@@ -125,7 +129,7 @@ class Catalogue:
         return self._by_type.get(name)
 
     def by_path(self, path: str | Path) -> Flow:
-        flow = self._by_path.get(str(Path(path).resolve()))
+        flow = self._by_path.get(_resolved(as_path(path)))
         if flow is None:
             raise NotFound(f"no flow at {path} in the catalogue")
         return flow
@@ -140,7 +144,7 @@ class Catalogue:
         twin = self._by_type.get(flow.name)
         if twin is None or twin.source is None or flow.source is None:
             return []
-        if Path(twin.source.path).resolve() == Path(flow.source.path).resolve():
+        if _resolved(Path(twin.source.path)) == _resolved(Path(flow.source.path)):
             return []
         span, first = (each.locate(("flow",)).value for each in (flow.source, twin.source))
         return [twin_problem(flow.name, flow.source.path, span, twin.source.path, first)]
@@ -157,6 +161,13 @@ def twin_problem(name: str, path: str, span: Span, first_path: str, first: Span)
         flow=name,
         spans=(LabelledSpan(first_path, first, "first declared here"),),
     )
+
+
+def _resolved(path: Path) -> str:
+    try:
+        return str(path.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return str(path)  # no file can be there
 
 
 def _unreadable(path: str, message: str, code: str = "YML013") -> Problem:

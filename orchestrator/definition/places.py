@@ -62,5 +62,5 @@ def _mentions(path: Path, name: str) -> bool:
     """A cheap look before a file is parsed."""
     try:
         return name.encode() in path.read_bytes()
-    except OSError:
+    except (OSError, ValueError):
         return False

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from orchestrator.core.state import Run, Status
 from orchestrator.definition.model import Flow, Json
 from orchestrator.engine import arguments
-from orchestrator.engine.arguments import Span, instance_key, span, whole
+from orchestrator.engine.arguments import Span, instance_key, span, text, whole
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.describe import describe_run
 from orchestrator.engine.engine import Engine
@@ -83,6 +83,7 @@ def wait(engine: Engine, bell: Bell, flow_id: str, timeout: Span | None = None) 
 def wait_for_step(
     engine: Engine, bell: Bell, flow_id: str, step: str, number: int = 1, *, timeout: Span | None = None
 ) -> Patience[None]:
+    text(step, "step")
     if whole(number, "number") < 1:
         raise UsageError(f"executions of a step are numbered from 1, not {number}")
     what = f"{step}-{number} has ended"
@@ -100,7 +101,7 @@ def wait_for_attribute(
     key: str | int | None = None,
     timeout: Span | None = None,
 ) -> Patience[Json]:
-    look = attribute_compares(name, key, read_comparison(comparison), value)
+    look = attribute_compares(text(name, "name"), key, read_comparison(comparison), value)
     entry = name if key is None else f"{name}[{key}]"
     what = f"{entry} {comparison} {json.dumps(arguments.json(value, 'value'))}"
     (found,) = yield from _await_sight(engine, bell, flow_id, look, timeout, what)
@@ -208,11 +209,11 @@ def read_attribute(flow: Flow, run: Run, name: str, key: str | int | None) -> Js
     return dict(entries) if instance is None else entries.get(instance)
 
 
-def read_comparison(text: str) -> Comparison:
+def read_comparison(word: str) -> Comparison:
     try:
-        return Comparison(text)
+        return Comparison(word)
     except ValueError:
-        raise UsageError(f"{text!r} compares nothing; there are: {', '.join(Comparison)}") from None
+        raise UsageError(f"{word!r} compares nothing; there are: {', '.join(Comparison)}") from None
 
 
 def _compares(value: Json, comparison: Comparison, wanted: Json) -> bool:

@@ -123,7 +123,7 @@ class Client:
         A repeated `request_id` executes nothing and gives the first answer. Raises NotFound, NotActive,
         InvalidValue, Rejected, HandlerFailed, LockConflict.
         """
-        call = Call(text(flow_id, "flow_id"), name, input, has_input=input is not None)
+        call = Call(text(flow_id, "flow_id"), text(name, "name"), input, has_input=input is not None)
         call.request_id = optional_text(request_id, "request_id")
         return call_rpc(self.engine, self._handlers, Services(client=self), call)
 
@@ -189,7 +189,7 @@ class Client:
             self.find_flow(new),
             names(mapping, "mapping"),
             set(names(flow_ids, "flow_ids")),
-            where,
+            optional_text(where, "where"),
             dry_run=dry_run,
         )
 
@@ -198,11 +198,11 @@ class Client:
 
         What a worker has taken is finished. Nothing is lost and no attempt is consumed. Raises NotFound.
         """
-        return pause(self.engine, flow, step)
+        return pause(self.engine, text(flow, "flow"), optional_text(step, "step"))
 
     def resume(self, flow: str, step: str | None = None) -> bool:
         """False: it was not paused. Raises NotFound."""
-        return resume(self.engine, flow, step)
+        return resume(self.engine, text(flow, "flow"), optional_text(step, "step"))
 
     def _have(self, wish: Wish) -> Any:
         """What its commit answers."""
@@ -262,6 +262,7 @@ class Client:
 
     def attribute(self, flow_id: str, name: str, *, key: str | int | None = None) -> Json:
         """One of them, or an entry of a map; null where it is not set. Raises NotFound, InvalidValue."""
+        text(name, "name")
         with self.engine.store.reading() as reading:
             head = demand_latest(reading, flow_id)
             flow = self.engine.definitions.of(head.definition, reading)

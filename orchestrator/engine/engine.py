@@ -61,10 +61,7 @@ class Engine:
         `remembered_count`: runs that are kept in memory. `tracing`: makes traces of runs (tracing.py).
         `bodies`: how values are encoded, and where large ones are kept (store/bodies.py).
         """
-        if bodies is not None and not isinstance(bodies, Bodies):
-            raise another("bodies", "Bodies, see orchestrator.store.bodies", bodies)
-        if tracing is not None and not hasattr(tracing, "note_caller"):
-            raise another("tracing", "Tracing, see orchestrator.engine.tracing", tracing)
+        _demand_parts(bodies, tracing, attribute_store)
         self.bodies = bodies or PLAIN
         opened = open_store(store) if isinstance(store, str) else _demand_store(store)
         self.store: Store = opened if bodies is None else SealedStore(opened, bodies)
@@ -210,6 +207,16 @@ def engine_of(
         if part is not None and part != getattr(store, name):
             raise UsageError(f"{name} is of the engine, which is given: write Engine(…, {name}=…)")
     return store
+
+
+def _demand_parts(bodies: object, tracing: object, attribute_store: object) -> None:
+    if bodies is not None and not isinstance(bodies, Bodies):
+        raise another("bodies", "Bodies, see orchestrator.store.bodies", bodies)
+    if tracing is not None and not hasattr(tracing, "note_caller"):
+        raise another("tracing", "Tracing, see orchestrator.engine.tracing", tracing)
+    is_store = isinstance(attribute_store, str) or hasattr(attribute_store, "apply")
+    if attribute_store is not None and not is_store:
+        raise another("attribute_store", "a database URL", attribute_store)
 
 
 def _demand_store(store: object) -> Store:

@@ -22,7 +22,7 @@ from orchestrator.core.state import TIMEOUT_ID
 from orchestrator.definition.model import Json
 from orchestrator.definition.places import FlowPlaces
 from orchestrator.engine import journal
-from orchestrator.engine.arguments import demanded_span, names, paths, positive
+from orchestrator.engine.arguments import another, demanded_span, names, paths, positive, text
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.census import Census
@@ -95,6 +95,7 @@ class Worker:
         bodies: Bodies | None = None,
     ) -> None:
         positive(concurrency, "concurrency")
+        _demand_listeners(on_progress, metrics)
         self._owns_engine = not isinstance(store, Engine)
         self.engine = engine_of(store, attribute_store, tracing, bodies)
         choice = Choice(names(run_in_process, "run_in_process"), processes)
@@ -232,7 +233,7 @@ class Worker:
         pause or a queue with concurrency 0, of each once: `flow_id`, `text`, and `help` as in `explain`.
         """
         standstill = Standstill(
-            engine=self.engine, flow_id=flow_id, until_blocked=until_blocked, on_hold=on_hold
+            engine=self.engine, flow_id=text(flow_id, "flow_id"), until_blocked=until_blocked, on_hold=on_hold
         )
         news = threading.Event()
         with self.engine.waiting.waiter(flow_id, standstill.is_worth_a_look, news):
@@ -406,6 +407,13 @@ def _prepare_process() -> None:
         sys.setswitchinterval(_SWITCH_INTERVAL)
     if 0 < gc.get_threshold()[0] < _YOUNG_OBJECTS:
         gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
+
+
+def _demand_listeners(on_progress: object, metrics: object) -> None:
+    if on_progress is not None and not callable(on_progress):
+        raise another("on_progress", "a function", on_progress)
+    if metrics is not None and not hasattr(metrics, "note_call"):
+        raise another("metrics", "Metrics, see orchestrator.engine.metrics", metrics)
 
 
 def _progress_of(entry: Entry) -> dict[str, Json]:

@@ -7,7 +7,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from orchestrator.definition.catalogue import SUFFIX, find_files
-from orchestrator.definition.presence import is_there, require
+from orchestrator.definition.presence import is_directory, is_there, require
 from orchestrator.errors import UsageError
 
 STANDARD_INPUT = "-"
@@ -38,7 +38,7 @@ def _expand(path: str | Path) -> list[Path]:
     place = Path(path)
     if str(path) == STANDARD_INPUT:
         return [place]
-    if place.is_dir():
+    if is_directory(place):
         if not find_files([place]):
             raise UsageError(f"there is no *{SUFFIX} under {path}")
         return [place]

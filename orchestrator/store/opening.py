@@ -95,6 +95,8 @@ def _path_of(url: str) -> str:
         )
     if not path:
         raise UsageError(f"a database file is needed: --db {_SQLITE}FILE")
+    if "\0" in path:
+        raise UsageError(f"no file can have this name, with a NUL character in it: {path!r}")
     return path
 
 

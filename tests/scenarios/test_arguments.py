@@ -93,6 +93,15 @@ REFUSED: dict[str, tuple[Act, str]] = {
     "a key that is not Unicode": (lambda c: c.publish("run-1", "letters", "x", "\udcff"), "half a surrogate"),
     "a reason that is not Unicode": (lambda c: c.stop("run-1", "fail", "\udcff"), "half a surrogate"),
     "a search that is not Unicode": (lambda c: c.search("flow_id == '\udcff'"), "half a surrogate"),
+    "an RPC by number": (lambda c: c.rpc("run-1", 3), "name is text, not 3"),
+    "an attribute by list": (lambda c: c.attribute("run-1", ["tags"]), r"name is text, not \['tags'\]"),
+    "a step to wait for": (lambda c: c.wait_for_step("run-1", ["Listen"]), "step is text, not"),
+    "an attribute to wait for": (lambda c: c.wait_for_attribute("run-1", {}), "name is text, not {}"),
+    "a flow to pause": (lambda c: c.pause(3), "flow is text, not 3"),
+    "a step to pause": (lambda c: c.pause("Given", ["Listen"]), "step is text, not"),
+    "a step to resume": (lambda c: c.resume("Given", 3), "step is text, not 3"),
+    "runs to move": (lambda c: c.migrate(FLOW, FLOW, where=True), "where is text, not True"),
+    "runs to move in no Unicode": (lambda c: c.migrate(FLOW, FLOW, where="\udcff"), "half a surrogate"),
     "the key of an attribute": (lambda c: c.attribute("run-1", "tags", key=1.5), "key of .* tags is text"),
 }
 
@@ -168,6 +177,12 @@ def test_a_key_may_be_a_whole_number_as_it_may_in_a_handler(kit: Kit) -> None:
         (lambda: Worker("sqlite://", processes="2"), "processes is a whole number, not '2'"),  # type: ignore[arg-type]
         (lambda: Worker("sqlite://", retention="30d"), "retention is a timedelta, not '30d'"),  # type: ignore[arg-type]
         (lambda: Worker("sqlite://", queues=[3]), "a name in queues is text, not 3"),  # type: ignore[list-item]
+        (lambda: Worker("sqlite://", metrics=True), "metrics is Metrics, .* not True"),  # type: ignore[arg-type]
+        (lambda: Worker("sqlite://", on_progress=3), "on_progress is a function, not 3"),  # type: ignore[arg-type]
+        (lambda: Worker("sqlite://").run_until_closed(["r"]), r"flow_id is text, not \['r'\]"),  # type: ignore[arg-type]
+        (lambda: Engine("sqlite://", attribute_store=3), "attribute_store is a database URL, not 3"),  # type: ignore[arg-type]
+        (lambda: Engine("a\0b.db"), "no file can have this name, with a NUL character"),
+        (lambda: Engine("sqlite:///a%00b.db"), "no file can have this name, with a NUL character"),
         (lambda: Worker("sqlite://").run_until_idle("1h"), "horizon is a timedelta or"),  # type: ignore[arg-type]
         (lambda: Worker("sqlite://").stop("1h"), "grace is a timedelta or"),  # type: ignore[arg-type]
         (lambda: Client("sqlite://").within("x"), "a connection is one of SQLAlchemy, not 'x'"),  # type: ignore[arg-type]
