@@ -42,4 +42,5 @@ def _place(parameter: Any) -> str:
     if isinstance(parameter, TyperOption):
         return parameter.opts[0]
     assert isinstance(parameter, TyperArgument)
-    return (parameter.metavar or str(parameter.name).upper()).strip("[]")
+    name = (parameter.metavar or str(parameter.name).upper()).removesuffix("...")
+    return name[1:-1] if name.startswith("[") else name

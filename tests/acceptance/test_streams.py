@@ -211,6 +211,8 @@ def test_files_may_have_names_that_are_no_text(place: Place) -> None:
         (["publish", "a-1", "answer", '"x"', "--key", NO_TEXT], "--key"),
         (["attributes", "set", "a-1", f'{NO_TEXT}="x"'], "NAME=VALUE"),
         (["attributes", "set", "a-1", f'mood="{NO_TEXT}"'], "NAME=VALUE mood"),
+        (["config", "a-1", f"{NO_TEXT}=1"], "NAME=VALUE"),
+        (["pause", NO_TEXT], "FLOW[/STEP]"),
         (["list", "--where", NO_TEXT], "--where"),
         (["stop", "a-1", "--type", "cancel", "--reason", NO_TEXT], "--reason"),
         (["db", "export", NO_TEXT], "ID"),
@@ -225,3 +227,9 @@ def test_names_and_values_that_are_no_text_are_refused(
     assert done.stderr.endswith("` is not UTF-8 text\n")
     as_json = begun.type(*words, *([] if "export" in words else ["-o", "json"]))
     assert as_json.code == 2
+
+
+def test_a_value_that_is_compared_is_named_as_it_was_typed(begun: Place) -> None:
+    done = begun.type("attributes", "wait", "a-1", "mood", r'"\ud800"')
+    assert done.code == 2
+    assert done.stderr == "error: VALUE: text with half a surrogate pair is not Unicode\n"

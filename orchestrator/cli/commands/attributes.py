@@ -94,9 +94,10 @@ def wait_for_attribute(
     from orchestrator.cli.output import emit, one_line
     from orchestrator.cli.session import open_client
     from orchestrator.cli.values import parse_value
+    from orchestrator.engine import arguments
 
     limit = parse_span(timeout, "--timeout")
-    wanted = parse_value(value, "VALUE")
+    wanted = arguments.json(parse_value(value, "VALUE"), "VALUE")
     if comparison is None:
         comparison = "!=" if value is None else "=="
     with open_client(db) as client:
