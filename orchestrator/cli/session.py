@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from orchestrator.cli.nearby import nearby_runs_told
 from orchestrator.cli.settings import Settings, resolve_settings
 from orchestrator.cli.storage import configured_bodies
 from orchestrator.definition.presence import is_there
@@ -44,7 +45,8 @@ def open_client(
     store = open_store(settings.db, makes=may_create)
     with Client(store, attribute_store=settings.attribute_store, bodies=bodies) as client:
         client.engine.definitions.look_in(FlowPlaces(named_flows(settings)).find)
-        yield client
+        with nearby_runs_told(store):
+            yield client
 
 
 def named_flows(settings: Settings) -> tuple[Path, ...]:

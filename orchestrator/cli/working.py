@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from orchestrator.cli.logs import Tell, logging_as
+from orchestrator.cli.nearby import nearby_runs_told
 from orchestrator.cli.options import LogFormat
 from orchestrator.cli.progress import shown
 from orchestrator.cli.session import demand_handlers, find_flow, named_flows, require_places
@@ -50,7 +51,8 @@ def work_on(
         if prepared is not None:
             flow, value, attributes = prepared
             client.start(flow, flow_id, value, attributes=attributes)
-        described: dict[str, Any] = client.describe(flow_id)
+        with nearby_runs_told(engine.store):
+            described: dict[str, Any] = client.describe(flow_id)
         if described["status"] != "RUNNING":
             return described
         verb = "started" if prepared is not None else "resumed"

@@ -353,3 +353,47 @@ def test_the_published_example_runs(tmp_path: Path) -> None:
         "contractEditToken": 1,
         "contractEditFinished": 0,
     }
+
+
+@pytest.fixture
+def orders(place: Place) -> Place:
+    (place.directory / "stuck.flow.yaml").write_text(STUCK, encoding="utf-8")
+    for number in (1, 2, 3, 4):
+        assert place.type("start", "stuck.flow.yaml", "--id", f"order-{number}").code == 0
+    return place
+
+
+UNKNOWN = [
+    ["describe", "Order-3"],
+    ["history", "Order-3"],
+    ["explain", "Order-3"],
+    ["publish", "Order-3", "c", '"x"'],
+    ["rpc", "Order-3", "x"],
+    ["wait", "Order-3"],
+    ["watch", "Order-3"],
+    ["attributes", "get", "Order-3"],
+    ["config", "Order-3"],
+    ["stop", "Order-3"],
+    ["skip-timer", "Order-3", "A-1"],
+    ["retry-now", "Order-3", "A-1"],
+    ["time-travel", "Order-3", "--to", "beginning", "--yes"],
+    ["run", "--resume", "Order-3"],
+    ["render", "stuck.flow.yaml", "--run", "Order-3", "-O", "x.svg"],
+    ["db", "export", "Order-3"],
+]
+
+
+def test_an_id_that_no_run_has_is_told_with_those_like_it(orders: Place) -> None:
+    for words in UNKNOWN:
+        done = orders.type(*words)
+        assert (done.code, done.stdout) == (4, ""), words
+        assert "there is no run Order-3; did you mean `order-3`, `order-" in done.stderr, words
+    error = orders.type("describe", "order-", "-o", "json").error()
+    assert error["message"].startswith(
+        "there is no run order-; did you mean `order-4`, `order-3` or `order-2`?"
+    )
+    assert error["flow_id"] == "order-"
+    assert orders.type("describe", "invoice").stderr == "error: there is no run invoice\n"
+    run_id = orders.type("describe", "order-2", "-o", "json").json()["run_id"]
+    wrong = orders.type("describe", run_id)
+    assert wrong.stderr == f"error: there is no run {run_id}: this is a run id, of `order-2`\n"
