@@ -9,9 +9,10 @@ from typing import Any
 
 from orchestrator.cli.layout import columns, cut, width_of
 from orchestrator.cli.output import compact
-from orchestrator.cli.spans import format_span, format_until, parse_moment
+from orchestrator.cli.spans import format_until, parse_moment
 from orchestrator.cli.terminal import bare, is_terminal
 from orchestrator.cli.views import dim
+from orchestrator.definition.durations import span_words
 
 Change = Mapping[str, Any]
 MIN_DETAIL_WIDTH = 30
@@ -26,7 +27,7 @@ def history_as_text(commits: Sequence[Mapping[str, Any]]) -> str:
     rows = []
     for commit in commits:
         at = parse_moment(commit["at"])
-        offset = f"+{format_span(at - first)}" if at and first else ""
+        offset = f"+{span_words(at - first)}" if at and first else ""
         rows.append(
             [
                 str(commit["version"]).rjust(4),

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from orchestrator.cli.spans import format_span, format_until, parse_moment
+from orchestrator.cli.spans import format_until, parse_moment
 from orchestrator.cli.views import wait_text
+from orchestrator.definition.durations import span_words
 from orchestrator.render.overlay import Mark, MarkState, RunOverlay
 
 ENDS = {"completed": MarkState.DONE, "failed": MarkState.FAILED, "cancelled": MarkState.CANCELLED}
@@ -62,5 +63,5 @@ def _active_mark(execution: Mapping[str, Any], now: datetime) -> tuple[MarkState
         return MarkState.RETRYING, f"attempt {execution['attempt']}{when}: {failure['message']}"
     due = parse_moment(execution.get("due_at"))
     if due is not None and due > now:
-        return MarkState.WAITING, f"starts in {format_span(due - now)}"
+        return MarkState.WAITING, f"starts in {span_words(due - now)}"
     return MarkState.ACTIVE, ""

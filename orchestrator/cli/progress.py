@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.cli.layout import cut
 from orchestrator.cli.session import now
-from orchestrator.cli.spans import format_span, parse_moment
+from orchestrator.cli.spans import parse_moment
 from orchestrator.cli.terminal import is_terminal, note
 from orchestrator.cli.views import what_for
+from orchestrator.definition.durations import span_words
 from orchestrator.errors import OrchestratorError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def active_rows(run: Mapping[str, Any], moment: datetime) -> list[tuple[str, str
 
 def headline(run: Mapping[str, Any], done_count: int, moment: datetime) -> str:
     started = parse_moment(run["started_at"])
-    span = format_span((parse_moment(run["closed_at"]) or moment) - started) if started else ""
+    span = span_words((parse_moment(run["closed_at"]) or moment) - started) if started else ""
     counts = f"{done_count} done, {len(run['active'])} active"
     return "  ".join([run["flow_id"], run["flow"], run["status"], span, counts])
 

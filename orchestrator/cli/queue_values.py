@@ -10,9 +10,9 @@ from typing import Any
 
 from orchestrator.cli.layout import columns
 from orchestrator.cli.options import parse_span
+from orchestrator.definition.durations import format_duration
 from orchestrator.definition.presence import reason
 from orchestrator.errors import UsageError
-from orchestrator.graph.labels import duration_text
 from orchestrator.store.queues import Priority, Queue, QueueSettings, Rate
 
 _KEYS = ("routes", "concurrency", "rate", "burst", "priority", "within")
@@ -83,7 +83,7 @@ def _text(table: Mapping[str, Any], key: str, place: str) -> str | None:
 
 
 def rate_text(rate: Rate) -> str:
-    return f"{rate.count}/{duration_text(timedelta(microseconds=rate.micros))}"
+    return f"{rate.count}/{format_duration(timedelta(microseconds=rate.micros))}"
 
 
 def queue_as_json(queue: Queue, counts: Mapping[int, tuple[int, int]]) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+
+from orchestrator.definition.durations import span_words
 
 
 def parse_moment(text: str | datetime | None) -> datetime | None:
@@ -11,28 +13,10 @@ def parse_moment(text: str | datetime | None) -> datetime | None:
     return datetime.fromisoformat(text)
 
 
-def format_span(span: timedelta) -> str:
-    """`350ms`, `2.4s`, `3m20s`, `5h02m`, `3d04h`."""
-    seconds = max(span.total_seconds(), 0.0)
-    milliseconds = round(seconds * 1000)
-    if milliseconds < 1000:
-        return f"{milliseconds}ms"
-    if milliseconds < 59_950:
-        return f"{seconds:.1f}s"
-    seconds = max(seconds, 60.0)
-    minutes = int(seconds // 60)
-    if minutes < 60:
-        return f"{minutes}m{int(seconds) % 60:02d}s"
-    hours = minutes // 60
-    if hours < 24:
-        return f"{hours}h{minutes % 60:02d}m"
-    return f"{hours // 24}d{hours % 24:02d}h"
-
-
 def format_moment(moment: datetime | None) -> str:
     """UTC, to the second."""
     return "" if moment is None else moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def format_until(moment: datetime, now: datetime) -> str:
-    return f"in {format_span(moment - now)}" if moment > now else "now"
+    return f"in {span_words(moment - now)}" if moment > now else "now"

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from orchestrator.cli.layout import columns
-from orchestrator.cli.spans import format_moment, format_span, parse_moment
+from orchestrator.cli.spans import format_moment, parse_moment
+from orchestrator.definition.durations import span_words
 
 _KIB = 1024
 
@@ -51,4 +52,4 @@ def _ago(text: str | None, now: datetime) -> str:
     moment = parse_moment(text)
     if moment is None:
         return "none"
-    return f"{format_moment(moment)}, {format_span(now - moment)} ago"
+    return f"{format_moment(moment)}, {span_words(now - moment)} ago"

@@ -9,8 +9,9 @@ from typing import Any
 
 from orchestrator.cli.layout import columns, cut
 from orchestrator.cli.output import compact
-from orchestrator.cli.spans import format_moment, format_span, format_until, parse_moment
+from orchestrator.cli.spans import format_moment, format_until, parse_moment
 from orchestrator.cli.terminal import bare, paint
+from orchestrator.definition.durations import span_words
 
 STATUS_COLOURS = {
     "RUNNING": "blue",
@@ -48,7 +49,7 @@ def _head(run: Mapping[str, Any], now: datetime) -> Iterator[str]:
     yield f"{title(bare(run['flow_id']))}  {run['flow']}  {status_text(run['status'])}{paused}"
     started, closed = parse_moment(run.get("started_at")), parse_moment(run.get("closed_at"))
     if started is not None:
-        span = format_span((closed or now) - started)
+        span = span_words((closed or now) - started)
         how_long = f"took {span}" if closed else f"{span} ago"
         yield dim(f"  started {format_moment(started)}, {how_long}; run {run['run_id']}")
     deadline = parse_moment(run.get("deadline_at"))
@@ -167,7 +168,7 @@ def runs_as_text(runs: list[Mapping[str, Any]], now: datetime) -> str:
     rows = []
     for run in runs:
         started, closed = parse_moment(run["started_at"]), parse_moment(run["closed_at"])
-        span = format_span((closed or now) - started) if started else ""
+        span = span_words((closed or now) - started) if started else ""
         status = run["status"] + (" (paused)" if run.get("paused") else "")
         rows.append([bare(run["flow_id"]), run["flow"], status, format_moment(started), span])
     lines = columns([["FLOW ID", "FLOW", "STATUS", "STARTED", "TOOK"], *rows])

@@ -22,8 +22,8 @@ _ISO = re.compile(
 _TIME = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:([Zz])|([+-])(\d{2}):(\d{2}))", re.ASCII
 )
-LONGEST = timedelta(days=2_500_000)
-"""Longer spans lead beyond the year 9999, the last that a time can have."""
+_STEPS = ((59_950, 100), (3_599_500, 1000), (86_370_000, 60_000), (math.inf, 3_600_000))
+"""Milliseconds: what is shorter than the first is told in units of the second."""
 _HOW = "write `30s`, `1h30m`, `2d`, `PT1H`, or a number of seconds"
 
 
@@ -62,12 +62,9 @@ def _help(text: str) -> str:
 
 def _span(written: Json, parts: dict[str, float]) -> timedelta:
     try:
-        span = timedelta(**parts)
+        return timedelta(**parts)
     except OverflowError:
-        span = timedelta.max
-    if span > LONGEST:
-        raise ValueError(f"`{written}` is longer than any time can be")
-    return span
+        raise ValueError(f"`{written}` is longer than any time can be") from None
 
 
 def format_duration(span: timedelta) -> str:
@@ -85,6 +82,15 @@ def format_duration(span: timedelta) -> str:
     if micros < 1_000_000 and micros % 1000 == 0:
         return f"{text}{micros // 1000}ms"
     return f"{text}{_decimal(micros)}s"
+
+
+def span_words(span: timedelta) -> str:
+    """Rounded, to be read at a glance: `350ms`, `2.4s`, `3m20s`, `5h2m`, `3d4h`; never less than `0ms`."""
+    milliseconds = max(round(span.total_seconds() * 1000), 0)
+    if milliseconds < 1000:
+        return f"{milliseconds}ms"
+    step = next(step for limit, step in _STEPS if milliseconds < limit)
+    return format_duration(timedelta(milliseconds=(milliseconds + step // 2) // step * step))
 
 
 def _decimal(micros: int) -> str:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any, NamedTuple
 
+from orchestrator.definition.durations import format_duration
 from orchestrator.definition.model import (
     Condition,
     Decision,
@@ -21,7 +22,7 @@ from orchestrator.definition.model import (
 from orchestrator.definition.type_text import compact
 from orchestrator.definition.types import Type
 from orchestrator.definition.values import Value
-from orchestrator.graph.labels import OUTCOME_NAMES, condition_text, duration_text, value_text
+from orchestrator.graph.labels import OUTCOME_NAMES, condition_text, value_text
 from orchestrator.graph.query import movements_of, otherwise_of
 
 _SILENT = frozenset({"path", "name", "description", "is_listed", "decisions", "conditions", "hash", "source"})
@@ -87,7 +88,7 @@ def _text(value: Any) -> str:
     if isinstance(value, Type):
         return value.text
     if isinstance(value, timedelta):
-        return duration_text(value)
+        return format_duration(value)
     if isinstance(value, Enum):
         return str(value.value)
     if isinstance(value, tuple | list):

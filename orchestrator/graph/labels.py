@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from orchestrator.definition.model import (
     ChannelCondition,
@@ -42,17 +41,6 @@ def value_text(value: Value) -> str:
     if text.startswith("${") and text.endswith("}") and text.find("${", 2) < 0:
         return text[2:-1].strip()
     return text
-
-
-def duration_text(span: timedelta) -> str:
-    """`1h30m`, `250ms`: as an author would write it."""
-    millis = round(span.total_seconds() * 1000)
-    parts = []
-    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1)):
-        count, millis = divmod(millis, size)
-        if count:
-            parts.append(f"{count}{unit}")
-    return "".join(parts) or "0s"
 
 
 def condition_text(condition: Condition) -> str:

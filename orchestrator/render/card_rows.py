@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from orchestrator.definition.durations import format_duration
 from orchestrator.definition.model import (
     Combinator,
     DeadEnd,
@@ -22,7 +23,7 @@ from orchestrator.definition.model import (
     Step,
     WaitFor,
 )
-from orchestrator.graph.labels import duration_text, empty_words, remaining_guard, value_text
+from orchestrator.graph.labels import empty_words, remaining_guard, value_text
 from orchestrator.graph.query import read_names, with_otherwise
 from orchestrator.render.cards import Card, Entry, Row, Tap
 from orchestrator.render.effect_rows import EffectWriter, handler_entries, lock_entries, option_entries
@@ -80,7 +81,7 @@ class Pen:
     def timeout_card(self, handler: Step) -> Card:
         timeout = self._flow.timeout
         after = (
-            f"open after {duration_text(timeout.after)}"
+            f"open after {format_duration(timeout.after)}"
             if timeout is not None
             else "over its start's timeout"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from orchestrator.definition.durations import format_duration
 from orchestrator.definition.model import (
     Handler,
     Lock,
@@ -15,7 +16,7 @@ from orchestrator.definition.model import (
     RetryPolicy,
     SetAttribute,
 )
-from orchestrator.graph.labels import duration_text, value_text
+from orchestrator.graph.labels import value_text
 from orchestrator.render.cards import Entry, Tap
 from orchestrator.render.metrics import shorten, wrap
 from orchestrator.render.style import SMALL_SIZE, WRAP_WIDTH
@@ -81,7 +82,7 @@ def attempts_text(retry: RetryPolicy) -> str:
     if retry.maximum_attempts == 1:
         return "1 attempt"
     if retry.maximum_attempts > 1:
-        return f"{retry.maximum_attempts} attempts, {duration_text(retry.initial_interval)} apart"
+        return f"{retry.maximum_attempts} attempts, {format_duration(retry.initial_interval)} apart"
     return ""
 
 
@@ -111,11 +112,11 @@ def _override_texts(override: MethodOverride | None) -> list[str]:
         return []
     texts = [attempts_text(override.retry)] if override.retry is not None else []
     if override.timeout is not None:
-        texts.append(f"at most {duration_text(override.timeout)}")
+        texts.append(f"at most {format_duration(override.timeout)}")
     if override.on_failure is not None:
         texts.append("may fail" if override.on_failure == "proceed" else "must not fail")
     if override.heartbeat is not None:
-        texts.append(f"heartbeat {duration_text(override.heartbeat)}")
+        texts.append(f"heartbeat {format_duration(override.heartbeat)}")
     if override.locks is not None:
         names = ", ".join(lock.attribute + _key(lock.key) for lock in override.locks)
         texts.append(f"locks {names or 'nothing'}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from orchestrator.definition.durations import format_duration
 from orchestrator.definition.model import (
     Combinator,
     DeadEnd,
@@ -25,7 +26,7 @@ from orchestrator.definition.model import (
     WaitFor,
 )
 from orchestrator.definition.values import Value
-from orchestrator.graph.labels import condition_text, duration_text, empty_words, id_prefix, value_text
+from orchestrator.graph.labels import condition_text, empty_words, id_prefix, value_text
 from orchestrator.graph.query import steps_in_reading_order
 
 
@@ -49,7 +50,7 @@ def tree(flow: Flow) -> str:
         branch.children += [*_calls(rpc.handler), *_decisions(rpc.decisions)]
         root.children.append(branch)
     if flow.timeout is not None:
-        root.children.append(Branch(f"timeout {duration_text(flow.timeout.after)}: {flow.timeout.policy}"))
+        root.children.append(Branch(f"timeout {format_duration(flow.timeout.after)}: {flow.timeout.policy}"))
     if flow.on_timeout is not None:
         branch = Branch(_joined("on timeout", flow.on_timeout.description))
         branch.children += [*_calls(flow.on_timeout.execute), *_decisions(flow.on_timeout.decisions)]
@@ -130,7 +131,7 @@ def _calls(handler: Handler | None) -> list[Branch]:
     if retry.maximum_attempts:
         count = retry.maximum_attempts
         words += f", {count} attempt{'s' if count > 1 else ''}"
-        words += f" {duration_text(retry.initial_interval)} apart" if count > 1 else ""
+        words += f" {format_duration(retry.initial_interval)} apart" if count > 1 else ""
     may = handler.may
     children = []
     if may is not None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from orchestrator.core.state import Run, Status
+from orchestrator.definition.durations import span_words
 from orchestrator.engine.explain.chart import ActorKind
 from orchestrator.engine.explain.explanation import Cycle, ExplainedCondition, ExplainedExecution, NextDue
 from orchestrator.engine.explain.outlook import Outlook, Verdict
 from orchestrator.engine.explain.prospects import Prospects
 from orchestrator.engine.explain.queued import NO_WORKER
-from orchestrator.engine.explain.words import counted, names, queue_name, span_words
+from orchestrator.engine.explain.words import counted, names, queue_name
 
 _CLAUSES_SHOWN = 3
 

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from orchestrator.graph.labels import duration_text
+from orchestrator.definition.durations import span_words
 
 _NAMES_SHOWN = 3
-
-
-def span_words(span: timedelta) -> str:
-    """`1.5s`, `29m59s`, `5h2m`, `3d4h`: two units."""
-    seconds = max(span.total_seconds(), 0.0)
-    if seconds < 60:
-        return f"{round(seconds, 1):g}s"
-    step = 1 if seconds < 3600 else 60 if seconds < 86_400 else 3600
-    return duration_text(timedelta(seconds=round(seconds / step) * step))
 
 
 def time_words(at: datetime, now: datetime) -> str:

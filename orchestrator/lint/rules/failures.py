@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
+from orchestrator.definition.durations import format_duration
 from orchestrator.definition.model import (
     ChannelCondition,
     Combinator,
@@ -16,7 +17,6 @@ from orchestrator.definition.model import (
 )
 from orchestrator.definition.problem import Edit, Fix, Problem
 from orchestrator.graph.cancels import Cancel, cancels
-from orchestrator.graph.labels import duration_text
 from orchestrator.graph.paths import movements_from
 from orchestrator.graph.section import Section
 from orchestrator.lint.adding import added_key
@@ -133,8 +133,8 @@ def find_long_retries(facts: Facts) -> Iterator[Problem]:
             budget, place = found
             yield facts.problem(
                 "FAI007",
-                f"retries of `{handler.name}` go on for {duration_text(budget)},"
-                f" the run may take {duration_text(timeout.after)}",
+                f"retries of `{handler.name}` go on for {format_duration(budget)},"
+                f" the run may take {format_duration(timeout.after)}",
                 place,
                 also=[(timeout.path, "the timeout of the run")],
                 help="shorten the retries, so that a failure is handled before the run times out",

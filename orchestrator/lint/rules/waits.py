@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import combinations
 
-from orchestrator.definition.durations import parse_duration
+from orchestrator.definition.durations import format_duration, parse_duration
 from orchestrator.definition.model import (
     ChannelCondition,
     Combinator,
@@ -18,7 +18,6 @@ from orchestrator.definition.model import (
 )
 from orchestrator.definition.problem import Edit, Fix, Problem
 from orchestrator.definition.values import Literal, Value
-from orchestrator.graph.labels import duration_text
 from orchestrator.graph.query import read_paths
 from orchestrator.graph.subjects import groups_of, is_optional
 from orchestrator.lint.editing import removal
@@ -68,8 +67,8 @@ def find_late_timers(facts: Facts) -> Iterator[Problem]:
             if span is not None and span >= limit.after:
                 yield facts.problem(
                     "WAI003",
-                    f"the timer of {duration_text(span)} in `{step.name}` never fires: "
-                    f"a run has {duration_text(limit.after)}",
+                    f"the timer of {format_duration(span)} in `{step.name}` never fires: "
+                    f"a run has {format_duration(limit.after)}",
                     condition.path,
                     also=[(limit.path, "the timeout of the run")],
                     help="shorten the timer, or lengthen the timeout",

@@ -57,14 +57,12 @@ def test_a_retry_says_when_and_why() -> None:
         last_failure={"type": "OSError", "message": "disk full"},
     )
     assert active_rows(run(failed), NOW) == [
-        ("Save-1", "retrying", "attempt 2, in 1.0s, last: OSError: disk full"),
+        ("Save-1", "retrying", "attempt 2, in 1s, last: OSError: disk full"),
     ]
 
 
 def test_the_headline_counts() -> None:
-    assert (
-        headline(run(execution("A", 1, "queued")), 3, NOW) == "e-1  Edits  RUNNING  10.0s  3 done, 1 active"
-    )
+    assert headline(run(execution("A", 1, "queued")), 3, NOW) == "e-1  Edits  RUNNING  10s  3 done, 1 active"
 
 
 def test_in_a_log_a_run_is_one_line() -> None:

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.definition.durations import format_duration, format_time, parse_duration, parse_time
+from orchestrator.definition.durations import (
+    format_duration,
+    format_time,
+    parse_duration,
+    parse_time,
+    span_words,
+)
 
 
 @pytest.mark.parametrize(
@@ -119,3 +125,30 @@ def test_what_is_no_time_is_refused(written: Any) -> None:
 def test_a_time_that_is_written_is_read_back(at: datetime) -> None:
     assert parse_time(format_time(at)) == at
     assert ("." in format_time(at)) == (at.microsecond != 0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-1, "0ms"),
+        (0, "0ms"),
+        (0.012, "12ms"),
+        (0.9994, "999ms"),
+        (0.9996, "1s"),
+        (2.44, "2.4s"),
+        (30, "30s"),
+        (59.94, "59.9s"),
+        (59.96, "1m"),
+        (200, "3m20s"),
+        (3599.4, "59m59s"),
+        (3599.6, "1h"),
+        (5 * 3600 + 2 * 60, "5h2m"),
+        (86_399, "1d"),
+        (90_000, "1d1h"),
+        (3 * 86_400 + 4 * 3600, "3d4h"),
+        (10 * 86_400 - 0.5, "10d"),
+        (400 * 86_400, "400d"),
+    ],
+)
+def test_spans_are_rounded_to_two_units_at_a_glance(seconds: float, text: str) -> None:
+    assert span_words(timedelta(seconds=seconds)) == text
