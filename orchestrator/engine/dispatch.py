@@ -20,6 +20,7 @@ from orchestrator.core.state import Execution
 from orchestrator.definition.model import Json
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.commit import Committer
+from orchestrator.engine.crew import begin
 from orchestrator.engine.demand import Demand
 from orchestrator.engine.elsewhere import NO_PROCESSES, Elsewhere, Processes
 from orchestrator.engine.handlers import Handlers
@@ -251,9 +252,9 @@ class Dispatcher:
         thread = threading.Thread(
             target=self._work, args=(seat,), name=f"handler-{len(self._seats) + 1}", daemon=True
         )
+        begin(thread, len(self._threads), self._concurrency)
         self._seats.append(seat)
         self._threads.append(thread)
-        thread.start()
 
     # --- One thread ---
 

@@ -40,8 +40,9 @@ class Watch:
 
     def start(self) -> None:
         self._is_stopped = False
-        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._run, name="watch", daemon=True)
+        thread.start()
+        self._thread = thread
 
     def stop(self) -> None:
         self._is_stopped = True

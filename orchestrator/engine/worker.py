@@ -22,11 +22,12 @@ from orchestrator.core.state import TIMEOUT_ID
 from orchestrator.definition.model import Json
 from orchestrator.definition.places import FlowPlaces
 from orchestrator.engine import journal
-from orchestrator.engine.arguments import another, demanded_span, names, paths, positive, text
+from orchestrator.engine.arguments import another, demanded_span, names, paths, text
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.cache import Entry
 from orchestrator.engine.census import Census
 from orchestrator.engine.client import Client
+from orchestrator.engine.crew import demand_concurrency
 from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.elsewhere import Processes
 from orchestrator.engine.engine import Engine, engine_of
@@ -94,7 +95,7 @@ class Worker:
         tracing: Tracing | None = None,
         bodies: Bodies | None = None,
     ) -> None:
-        positive(concurrency, "concurrency")
+        demand_concurrency(concurrency)
         _demand_listeners(on_progress, metrics)
         self._owns_engine = not isinstance(store, Engine)
         self.engine = engine_of(store, attribute_store, tracing, bodies)
@@ -129,7 +130,10 @@ class Worker:
     # --- Life ---
 
     def start(self) -> None:
-        """Begin to work, in threads of its own. Raises UsageError where the engine has another worker."""
+        """Begin to work, in threads of its own.
+
+        Raises UsageError where the engine has another worker, or the machine too few threads.
+        """
         if self.is_started:
             return
         if self.engine.dispatcher is not None:
@@ -147,7 +151,11 @@ class Worker:
         if self.engine.projector is not None:
             self.engine.projector.start()
         journal.note_worker_started(dispatcher.worker, self._concurrency)
-        dispatcher.start()
+        try:
+            dispatcher.start()
+        except (RuntimeError, UsageError):
+            self.stop(0)
+            raise
         dispatcher.look_for_work()
         if self._retention is not None:
             self._retention.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ import pytest
 from orchestrator.core.travel import Target
 from orchestrator.definition.catalogue import Catalogue
 from orchestrator.engine.client import Client
+from orchestrator.engine.crew import MOST_THREADS
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.tracing import Tracing
 from orchestrator.engine.worker import Worker
@@ -173,6 +175,7 @@ def test_a_key_may_be_a_whole_number_as_it_may_in_a_handler(kit: Kit) -> None:
         (lambda: Client("sqlite://", flows=FLOW), "flows is a list of paths, not Flow"),  # type: ignore[arg-type]
         (lambda: Client("sqlite://", search_path=3), "search_path is .* not 3"),  # type: ignore[arg-type]
         (lambda: Worker("sqlite://", concurrency=0), "concurrency is at least 1, not 0"),
+        (lambda: Worker("sqlite://", concurrency=100_000), "concurrency is at most 10000, not 100000: each"),
         (lambda: Worker("sqlite://", concurrency="8"), "concurrency is a whole number, not '8'"),  # type: ignore[arg-type]
         (lambda: Worker("sqlite://", processes="2"), "processes is a whole number, not '2'"),  # type: ignore[arg-type]
         (lambda: Worker("sqlite://", retention="30d"), "retention is a timedelta, not '30d'"),  # type: ignore[arg-type]
@@ -254,6 +257,39 @@ def test_codecs_and_traces_say_what_they_cannot_be_made_with(make: Callable[[], 
 def test_a_worker_hears_signals_in_the_main_thread_only() -> None:
     with ThreadPoolExecutor(1) as threads, pytest.raises(UsageError, match="only the main thread"):
         threads.submit(lambda: Worker("sqlite://").run(handles_signals=True)).result()
+
+
+def test_a_worker_says_how_many_threads_the_machine_lets_it_have(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin, before = threading.Thread.start, set(threading.enumerate())
+
+    def begin_three(thread: threading.Thread) -> None:
+        if thread.name.startswith("handler-") and int(thread.name.removeprefix("handler-")) > 3:
+            raise RuntimeError("can't start new thread")
+        begin(thread)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", begin_three)
+        worker = Worker(kit.engine, concurrency=50)
+        with pytest.raises(UsageError, match=r"concurrency 50 .* after 3 .*; ask for fewer, or raise"):
+            worker.start()
+    assert not worker.is_started
+    begun = set(threading.enumerate()) - before
+    assert not [each for each in begun if each.name.startswith("handler-")]
+    with Worker(kit.engine, concurrency=2):
+        kit.client.search()
+
+
+def test_commands_allow_as_many_threads_as_workers_do() -> None:
+    from typer.main import get_command
+
+    from orchestrator.cli.main import app
+
+    commands: Any = get_command(app)
+    for name in ("run", "worker"):
+        (option,) = (each for each in commands.commands[name].params if each.name == "concurrency")
+        assert option.type.max == MOST_THREADS
 
 
 def test_an_engine_has_one_worker_at_a_time(kit: Kit) -> None:
