@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.binding.convert import NotJson, to_json
 from orchestrator.binding.mistakes import HandlerMistake, InvalidResult, UndeclaredEffect, shown
 from orchestrator.core.events import HandlerEffects, Message, Record, Write
-from orchestrator.definition.json_kinds import Misfit, check_string
+from orchestrator.definition.json_kinds import Misfit, check_name
 from orchestrator.definition.model import Json, May, MayRange
 from orchestrator.errors import InvalidValue
 
@@ -102,6 +102,6 @@ def as_key(key: object, what: str) -> str:
 
 def _as_text(value: str, what: str) -> str:
     try:
-        return str(check_string(value))
+        return str(check_name(value))
     except Misfit as problem:
         raise HandlerMistake(f"{what} is {shown(value)}: {problem.message}") from None

@@ -79,10 +79,9 @@ def map_key(value: Value | None, frame: Frame) -> str | None:
         raise expression_failed(f"key `{value.text}` must give a string or an integer, not {describe(key)}")
     if key == "":
         raise expression_failed(f"key `{value.text}` must not be empty")
-    key = str(key)
-    if "\0" in key:
-        raise expression_failed(f"key `{value.text}` must not contain a NUL character, but is {key!r}")
-    return key
+    if isinstance(key, str) and "\0" in key:
+        raise expression_failed(f"key `{value.text}` must not have a NUL character in it")
+    return str(key)
 
 
 def count(value: Value, frame: Frame, what: str) -> int:

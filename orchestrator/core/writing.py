@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.core.draft import Draft
 from orchestrator.core.events import AttributesWritten, Write
-from orchestrator.definition.json_kinds import Misfit, check_key
+from orchestrator.definition.json_kinds import Misfit, check_name
 from orchestrator.definition.model import Json
 from orchestrator.errors import InvalidValue, NotFound
 
@@ -49,7 +49,7 @@ def demand_keys(name: str, entries: dict[str, Json]) -> None:
                 name=name,
             )
         try:
-            check_key(key)
+            check_name(key)
         except Misfit as problem:
             raise InvalidValue(f"attribute {name}: the key {key!r}: {problem.message}", name=name) from None
 

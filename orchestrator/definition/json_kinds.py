@@ -91,12 +91,12 @@ def check_string(value: Json) -> Json:
     return value
 
 
-def check_key(value: Json) -> Json:
-    """Text that stands in a column of its own: no database keeps a NUL there."""
-    checked = check_string(value)
-    if "\0" in checked:
-        raise Misfit("a NUL character has no place in it")
-    return checked
+def check_name(value: Json) -> Json:
+    """An id or a key: databases keep it in a column of text, and PostgreSQL has no NUL in those."""
+    text = check_string(value)
+    if "\0" in text:
+        raise Misfit("text with a NUL character is no id and no key")
+    return text
 
 
 def check_boolean(value: Json) -> Json:

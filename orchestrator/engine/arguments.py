@@ -11,7 +11,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any
 
-from orchestrator.definition.json_kinds import Misfit, check_any, check_key
+from orchestrator.definition.json_kinds import Misfit, check_any, check_name
 from orchestrator.errors import UsageError
 
 Span = timedelta | float
@@ -24,7 +24,7 @@ def text(value: object, name: str) -> str:
     if not isinstance(value, str):
         raise another(name, "text", value)
     try:
-        return str(check_key(value))
+        return str(check_name(value))
     except Misfit as problem:
         raise UsageError(f"{name}: {problem.message}") from None
 

@@ -28,6 +28,11 @@ class Sought(NamedTuple):
             return self._replace(flow_id=value)
         return self._replace(status=value) if name == "status" else self._replace(flow=value)
 
+    @property
+    def is_vain(self) -> bool:
+        """No run has it: no text of theirs has a NUL, and PostgreSQL cannot even look for that."""
+        return any("\0" in text for text in (self.flow_id, self.status, self.flow) if text is not None)
+
     def fits(self, head: Head) -> bool:
         """But for `value`, which the head does not show."""
         return (

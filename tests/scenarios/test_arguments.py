@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -95,6 +96,10 @@ REFUSED: dict[str, tuple[Act, str]] = {
     "a key that is not Unicode": (lambda c: c.publish("run-1", "letters", "x", "\udcff"), "half a surrogate"),
     "a reason that is not Unicode": (lambda c: c.stop("run-1", "fail", "\udcff"), "half a surrogate"),
     "a search that is not Unicode": (lambda c: c.search("flow_id == '\udcff'"), "half a surrogate"),
+    "an id with NUL": (lambda c: c.start(FLOW, "a\0"), "flow_id: text with a NUL character"),
+    "a request with NUL": (lambda c: c.start(FLOW, "r", request_id="\0"), "request_id: text with a NUL"),
+    "a run with NUL": (lambda c: c.describe("a\0"), "flow_id: text with a NUL character"),
+    "a key with NUL": (lambda c: c.publish("run-1", "letters", "x", "\0"), "letters: text with a NUL"),
     "an RPC by number": (lambda c: c.rpc("run-1", 3), "name is text, not 3"),
     "an attribute by list": (lambda c: c.attribute("run-1", ["tags"]), r"name is text, not \['tags'\]"),
     "a step to wait for": (lambda c: c.wait_for_step("run-1", ["Listen"]), "step is text, not"),
@@ -132,12 +137,16 @@ def test_event_loops_are_refused_the_same(kit: Kit, what: str) -> None:
         asyncio.run(try_it())
 
 
-BAD_KEY = r"^attribute tags(: the key .* half a surrogate| is a map: give its entries by key, text that)"
+BAD_KEY = (
+    "^attribute tags(: the key .* text with (half a surrogate|a NUL)"
+    "| is a map: give its entries by key, text that)"
+)
 ENTRIES: dict[str, Any] = {
     "a number": {3: 3},
     "nothing": {None: 3},
     "a tuple": {(1,): 3},
     "an empty text": {"": 3},
+    "a text with NUL": {"a\0": 3},
 }
 
 
@@ -301,3 +310,41 @@ def test_an_engine_has_one_worker_at_a_time(kit: Kit) -> None:
             pass
     with second:
         kit.client.search()
+
+
+COMPUTED = """
+flow: Computed
+input: string
+output: string
+attributes: {m: {type: string, map: true}}
+channels: {c: {type: string, map: true, leftover: true}}
+start: Begin
+steps:
+  Begin:
+    DOES
+    graceful_complete: done
+"""
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        "publish: {c: {'${input}': x}}",
+        "set: {m: {'${input}': x}}",
+        "wait_for: {until: {channel: c, key: '${input}'}}",
+        "wait_for: {until: {subflow: Computed, flow_id: '${input}', input: x}}",
+    ],
+)
+def test_a_computed_key_or_id_with_nul_fails_its_step(kit: Kit, does: str) -> None:
+    kit.client.start(acted(COMPUTED.replace("DOES", does)), "run-1", "a\0")
+    with kit.working() as worker:
+        described = worker.run_until_closed("run-1")
+    assert described["status"] == "FAILED"
+    assert re.search("NUL character|reserved", described["error"]["message"])
+
+
+@pytest.mark.parametrize("name", ["flow_id", "flow", "status"])
+def test_nothing_is_found_by_text_that_no_run_can_have(kit: Kit, name: str) -> None:
+    kit.client.start(FLOW, "run-1")
+    assert kit.client.search(rf"{name} == 'a\u0000'") == []
+    assert kit.client.search(rf"{name} == 'a\u0000' || flow_id == 'run-1'") != []

@@ -457,6 +457,20 @@ def test_text_that_is_not_unicode_is_refused_before_it_is_kept(use: Callable[[Co
         with_context(use)
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda ctx: ctx.publish("tasks", 1, key="a\0"),
+        lambda ctx: ctx.attributes["progress"].__setitem__("a\0", "x"),
+        lambda ctx: ctx.record_event("a\0"),
+    ],
+)
+def test_a_key_with_nul_is_refused_before_it_is_kept(use: Callable[[Context], Any]) -> None:
+    """PostgreSQL has no text with NUL: a worker tried for ever to write it, and wrote nothing else."""
+    with pytest.raises(HandlerMistake, match=r"'a\\x00': text with a NUL character is no id and no key"):
+        with_context(use)
+
+
 def test_keys_and_names_may_be_members_of_enums() -> None:
     class Part(str, Enum):  # noqa: UP042
         TASKS = "tasks"
