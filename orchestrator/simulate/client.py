@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from orchestrator.core.description import describe_run
-from orchestrator.core.events import Event, Message, MessagesPublished, RpcCalled, StopRequested
+from orchestrator.core.events import (
+    AttributesWritten,
+    Event,
+    Message,
+    MessagesPublished,
+    RpcCalled,
+    StopRequested,
+    Write,
+)
 from orchestrator.core.reuse import ReusePolicy
 from orchestrator.definition.model import Flow, Json
 from orchestrator.errors import UsageError, WaitTimeout
@@ -61,8 +69,8 @@ class SimulatedClient:
         )
         return Started(flow_id, simulated.run.run_id, is_new)
 
-    def publish(self, flow_id: str, channel: str, value: Json = None, key: str | None = None) -> None:
-        messages = (Message(channel, value, key),)
+    def publish(self, flow_id: str, channel: str, value: Json = None, key: str | int | None = None) -> None:
+        messages = (Message(channel, value, None if key is None else str(key)),)
         self._send(flow_id, MessagesPublished(at=self._environment.now, messages=messages))
 
     def rpc(self, flow_id: str, name: str, input: Json = None, *, request_id: str | None = None) -> Json:
@@ -74,6 +82,14 @@ class SimulatedClient:
             request_id=request_id,
         )
         return self._environment.call_rpc(self._environment.find(flow_id), event)
+
+    def set_attributes(self, flow_id: str, values: Mapping[str, Json]) -> None:
+        writes = tuple(Write(name, value) for name, value in values.items())
+        self._send(flow_id, AttributesWritten(at=self._environment.now, writes=writes))
+
+    def attributes(self, flow_id: str) -> dict[str, Json]:
+        described: dict[str, Json] = self.describe(flow_id)["attributes"]
+        return described
 
     def stop(self, flow_id: str, stop: str = "cancel", reason: str | None = None) -> None:
         if stop not in _STOPS:
@@ -95,6 +111,15 @@ class SimulatedClient:
                 f"{flow_id} is still running (in a rehearsal no time passes here)", flow_id=flow_id
             )
         return described
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            known = ", ".join(each for each in vars(SimulatedClient) if not each.startswith("_"))
+            raise AttributeError(
+                f"in a rehearsal the client of a handler has no `{name}`; it has: {known}. "
+                "Script the handler's reply"
+            )
 
     def _send(self, flow_id: str, event: Event) -> None:
         self._environment.commit(self._environment.find(flow_id), event)

@@ -126,6 +126,44 @@ def test_real_handlers_are_called_and_have_a_client(tmp_path: Path) -> None:
     assert [run.run.flow_id for run in played.runs] == ["real", "other"]
 
 
+OF_A_CLIENT = """
+from orchestrator import Context, skip
+
+
+def wait(ctx: Context, number: int):
+    return skip()
+
+
+async def work(ctx: Context, number: int) -> int:
+    await ctx.client.aio.set_attributes(ctx.flow_id, {"status": "seen", "progress": {"a": "x"}})
+    assert ctx.client.attributes(ctx.flow_id) == {"status": "seen", "progress": {"a": "x"}}
+    ctx.client.publish(ctx.flow_id, "mail", "by number", 7)
+    try:
+        ctx.client.search("status == 'RUNNING'")
+    except AttributeError as error:
+        assert "the client of a handler has no `search`; it has: aio, start, publish" in str(error)
+        return number * 2
+    raise AssertionError
+
+
+async def answer(question: str) -> str:
+    return "much"
+"""
+
+
+def test_real_handlers_are_told_what_their_client_has(tmp_path: Path) -> None:
+    (tmp_path / "handlers_with_a_client.py").write_text(OF_A_CLIENT)
+    rehearsals = """
+        rehearsals:
+          - name: real
+            input: 21
+            handlers: {A: {real: true}}
+            expect: {output: 42, attributes: {status: seen, progress: {a: x}}}
+        """
+    (played,) = perform(tmp_path, flow("handlers_with_a_client"), rehearsals)
+    assert played.differences == []
+
+
 def test_real_handlers_that_are_not_there_are_named(tmp_path: Path) -> None:
     found = differences_of(
         tmp_path, flow("handlers_that_are_not_there"), "rehearsals: [{name: real, input: 1}]"
