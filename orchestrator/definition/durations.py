@@ -22,6 +22,8 @@ _ISO = re.compile(
 _TIME = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:([Zz])|([+-])(\d{2}):(\d{2}))", re.ASCII
 )
+LONGEST = timedelta(days=2_500_000)
+"""Longer spans lead beyond the year 9999, the last that a time can have."""
 _STEPS = ((59_950, 100), (3_599_500, 1000), (86_370_000, 60_000), (math.inf, 3_600_000))
 """Milliseconds: what is shorter than the first is told in units of the second."""
 _HOW = "write `30s`, `1h30m`, `2d`, `PT1H`, or a number of seconds"
@@ -62,9 +64,12 @@ def _help(text: str) -> str:
 
 def _span(written: Json, parts: dict[str, float]) -> timedelta:
     try:
-        return timedelta(**parts)
+        span = timedelta(**parts)
     except OverflowError:
-        raise ValueError(f"`{written}` is longer than any time can be") from None
+        span = timedelta.max
+    if span > LONGEST:
+        raise ValueError(f"`{written}` is longer than any time can be")
+    return span
 
 
 def format_duration(span: timedelta) -> str:
