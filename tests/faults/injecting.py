@@ -137,10 +137,12 @@ class Injector:
         self.proxy.delay = 0.0
 
     def _cut(self) -> None:
+        """A few times, or so often that whoever asks what became of a commit is cut off as well."""
         assert self.proxy is not None
-        for _ in range(self.random.randint(1, 4)):
+        times, pause = self.random.choice(((2, 0.1), (4, 0.1), (40, 0.03)))
+        for _ in range(self.random.randint(1, times)):
             self.proxy.cut()
-            time.sleep(self.random.uniform(0.0, 0.1))
+            time.sleep(self.random.uniform(0.0, pause))
 
     def _silence(self) -> None:
         """Nothing passes for a while, perhaps longer than a lease; then connections are torn, or go on."""
