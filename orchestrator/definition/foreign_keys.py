@@ -99,7 +99,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "on_timeout": _STEP_WORDS,
     "decision": {
         **_OUTCOME_WORDS,
-        **dict.fromkeys(("case",), "when"),
+        "case": "when",
         **dict.fromkeys(
             ("default", "else"), "the last decision of the list, without `when`, is taken when no other is"
         ),

@@ -139,10 +139,12 @@ class PostgresStore:
 
     def _settle_strays(self, link: Link) -> None:
         """Before anything is done again: a connection may have been lost since, and its locks with it."""
-        strays, self._strays = self._strays, []
-        for stray in strays:
-            stray.settle(link, self.url)
-        self._strays = strays
+        try:
+            for stray in self._strays:
+                stray.settle(link, self.url)
+        except StoreError:
+            self._strays.clear()  # what was to be done again is told as unknown
+            raise
 
     def _find_writer_for_look_up(self) -> Link:
         """Whoever cannot ask what became of a commit must not take it for undone: raises StoreError."""

@@ -251,9 +251,7 @@ class Transitions:
         yield from decider.outcomes(occasion(EventKind.DECIDED, step.path), decider.execute(step))
         if step.execute is not None:
             yield from decider.outcomes(occasion(EventKind.FAILED, step.execute.path), decider.fail)
-        elif step.on_failure is not None and any(
-            value.expressions for value in iterate_values(step.decisions)
-        ):
+        elif step.on_failure is not None and _has_expressions(step):
             yield from decider.outcomes(occasion(EventKind.FAILED, step.on_failure.path), decider.fail)
 
     def _around(self, state: State, decider: str, actor: int | None) -> tuple[Counts, Counts]:

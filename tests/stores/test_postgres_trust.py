@@ -364,6 +364,20 @@ def lose_questions(monkeypatch: pytest.MonkeyPatch, name: str, count: int) -> No
     monkeypatch.setattr(Link, "all", lose)
 
 
+def hold_message(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
+    """The next message is on its way when its connection is lost."""
+    late: list[Call] = []
+
+    def hold(link: Link, calls: list[Call]) -> list[Answer]:
+        late.extend([*link._opening, *link._waiting, *calls])
+        monkeypatch.undo()
+        link.connection.close()
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    monkeypatch.setattr(Link, "_send", hold)
+    return late
+
+
 @pytest.mark.parametrize("question", ["fence", "history_of"])
 def test_whoever_is_cut_off_while_looking_a_commit_up_looks_again(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch, question: str
@@ -405,16 +419,7 @@ def test_a_commit_that_arrives_after_it_was_given_up_for_lost_changes_nothing(
 ) -> None:
     """A proxy, say, had it all the time: the lock of the lost connection is held by who has looked."""
     number, run = begin(store, "a")
-    link, late = store._writer, []
-    assert link is not None
-
-    def hold(link: Link, calls: list[Call]) -> list[Answer]:
-        late.extend([*link._opening, *link._waiting, *calls])
-        monkeypatch.undo()
-        link.connection.close()
-        raise psycopg.OperationalError("server closed the connection unexpectedly")
-
-    monkeypatch.setattr(Link, "_send", hold)
+    late = hold_message(monkeypatch)
     with pytest.raises(StoreConflict, match="connection was lost"):
         report(store, number, run)
     arrived = open_store(url)
@@ -431,15 +436,7 @@ def test_a_commit_that_arrives_when_whoever_looked_it_up_is_cut_off_is_not_done_
 ) -> None:
     """With that connection the lock is gone, too."""
     number, run = begin(store, "a")
-    late: list[Call] = []
-
-    def hold(link: Link, calls: list[Call]) -> list[Answer]:
-        late.extend([*link._opening, *link._waiting, *calls])
-        monkeypatch.undo()
-        link.connection.close()
-        raise psycopg.OperationalError("server closed the connection unexpectedly")
-
-    monkeypatch.setattr(Link, "_send", hold)
+    late = hold_message(monkeypatch)
     with pytest.raises(StoreConflict, match="connection was lost"):
         report(store, number, run)
     assert store._writer is not None
@@ -455,6 +452,28 @@ def test_a_commit_that_arrives_when_whoever_looked_it_up_is_cut_off_is_not_done_
     assert not isinstance(raised.value, StoreConflict)
     assert versions(store, number) == [1, 2]
     begin(store, "b")
+
+
+@pytest.mark.parametrize("question", ["fence", "history_of"])
+def test_whoever_is_cut_off_once_more_before_it_is_done_again_still_looks_it_up(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    number, run = begin(store, "a")
+    late = hold_message(monkeypatch)
+    with pytest.raises(StoreConflict, match="connection was lost"):
+        report(store, number, run)
+    lose_questions(monkeypatch, question, count=1)
+    with pytest.raises(StoreError, match="server closed the connection"):
+        report(store, number, run)
+    arrived = open_store(url)
+    assert isinstance(arrived, PostgresStore)
+    assert arrived._writer is not None
+    wait_until_free(arrived, store)
+    arrived._writer._wire.send(late)
+    arrived.close()
+    with pytest.raises(StoreError, match="whether the last commit was stored is not known"):
+        report(store, number, run)
+    assert versions(store, number) == [1, 2]
 
 
 def wait_until_free(arrived: PostgresStore, store: PostgresStore) -> None:
