@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 _TOLERANCE = timedelta(seconds=1)
@@ -27,9 +28,7 @@ class Clock(Protocol):
 class SystemClock:
     """The machine's clock."""
 
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
+    now = staticmethod(partial(datetime.now, UTC))
     monotonic = staticmethod(time.monotonic)
 
 

@@ -89,6 +89,7 @@ class Batch:
         """Work is due that nobody has leased."""
         self.stored_definitions: list[tuple[str, int]] = []
         """Hash, and epoch of the transaction."""
+        self.has_closed_runs = False
         self.has_failures = False
         """An attempt, a wait, a step or a run has failed."""
         self.has_projections = False
@@ -172,6 +173,7 @@ class Batch:
         self._pending.append((entry, change.execution_id))
 
     def _follow_closed(self, entry: Entry, change: c.RunClosed) -> None:
+        self.has_closed_runs = True
         self.has_failures = self.has_failures or change.status == Status.FAILED
         self._letters.append((entry, change))
 

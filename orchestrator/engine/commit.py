@@ -266,14 +266,18 @@ class Committer:
         batch.follow_up(Children(transaction, batch, self.runs))
 
     def _refresh(self, transaction: Transaction, submissions: list[Submission]) -> None:
-        peek = self.runs.cache.peek
-        entries = (peek(each.task.run) for each in submissions if isinstance(each, Leased))
-        stale = [e for e in entries if e is not None and e.epoch != transaction.epoch]
-        if stale:
-            moved = self.runs.refresh(transaction, stale)
-            for entry in {entry.number: entry for entry in stale}.values():
-                if entry.number in moved or not transaction.are_leases_kept:
-                    check_leases(transaction, self.workplace, entry)
+        stale: dict[int, Entry] = {}
+        for each in submissions:
+            if isinstance(each, Leased):
+                entry = self.runs.cache.peek(each.task.run)
+                if entry is not None and entry.epoch != transaction.epoch:
+                    stale[entry.number] = entry
+        if not stale:
+            return
+        moved = self.runs.refresh(transaction, stale)
+        for number, entry in stale.items():
+            if number in moved or not transaction.are_leases_kept:
+                check_leases(transaction, self.workplace, entry)
 
     # --- Submissions ---
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from orchestrator.clock import Clock, SharedClock
-from orchestrator.core.state import Status
 from orchestrator.engine.arguments import another
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.cache import RunCache
@@ -178,10 +177,10 @@ class Engine:
     def _is_ring_due(self, batch: Batch) -> bool:
         return (
             batch.has_left_work
+            or batch.has_closed_runs
             or batch.has_freed_slot
             or (batch.next_due_at is not None and self.dispatcher is None)
             or (batch.has_projections and self.projector is None)
-            or any(entry.run.status is not Status.RUNNING for entry in batch.entries.values())
         )
 
     def _note_commit(self, batch: Batch) -> None:

@@ -27,5 +27,6 @@ def foresee(transaction: Transaction, submissions: Iterable[Submission], known: 
             flow_ids.add(submission.flow_id)
     unknown = [each for each in flow_ids if known.cache.latest(each) is None]
     transaction.prepare(runs, flow_ids, reported, started - flow_ids, unknown)
-    heads = [head for each in unknown if (head := transaction.find_latest(each)) is not None]
-    known.preload(transaction, [*runs, *(head.run for head in heads)])
+    if runs or unknown:
+        heads = [head for each in unknown if (head := transaction.find_latest(each)) is not None]
+        known.preload(transaction, [*runs, *(head.run for head in heads)])

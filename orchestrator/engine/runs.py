@@ -6,7 +6,7 @@ is compared; what others committed is applied from history, which costs what the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from orchestrator.core.changes import DefinitionChanged
 from orchestrator.core.codec import decode
@@ -45,7 +45,7 @@ class Runs:
         if entry is not None:
             if entry.epoch == transaction.epoch:
                 return entry
-            self.refresh(transaction, [entry])
+            self.refresh(transaction, {number: entry})
             return self.cache.get(number)
         head = transaction.find_run(number)
         if head is None:
@@ -64,12 +64,12 @@ class Runs:
         known = self.by_number(transaction, head.run) if self.cache.get(head.run) is not None else None
         return known or self._load(transaction, head, is_latest=True)
 
-    def refresh(self, transaction: Transaction, entries: Iterable[Entry]) -> set[int]:
-        """Make entries current, with one look at all their versions; the numbers of those that were not."""
-        stale = {entry.number: entry for entry in entries if entry.epoch != transaction.epoch}
+    def refresh(self, transaction: Transaction, stale: Mapping[int, Entry]) -> set[int]:
+        """Make entries of other epochs current, with one look at all their versions.
+
+        By number; gives the numbers of those that were not.
+        """
         moved: set[int] = set()
-        if not stale:
-            return moved
         versions = transaction.versions(stale)
         for number, entry in stale.items():
             version = versions.get(number)

@@ -10,8 +10,10 @@ import itertools
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
+from types import TracebackType
 
 import psycopg
 
@@ -36,6 +38,7 @@ from orchestrator.store.postgres_wire import Statement
 from orchestrator.store.postgres_writing import PostgresTransaction, RunNumbers
 from orchestrator.store.reading_room import ReadingRoom
 from orchestrator.store.times import from_micros
+from orchestrator.store.writing import Writing
 
 _BEGIN_READING = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _COMMIT, _ROLLBACK = Statement("COMMIT"), Statement("ROLLBACK")
@@ -49,6 +52,7 @@ class PostgresStore:
         self.url = address.shown
         self.address = address
         self.dialect = Dialect(address.schema)
+        self._errors = _StoreErrors(self.url)
         self._turn = threading.Lock()
         self._writer: Link | None = None
         self._readers: list[Link] = []
@@ -63,7 +67,7 @@ class PostgresStore:
         self._lender = Lender()
         self._numbers = RunNumbers(self.dialect.quoted)
         self.bell = Bell(address, uuid.uuid4().hex)
-        with self._errors():
+        with self._errors:
             self._writer = self._connect(is_writer=True)
             try:
                 demand_release(self._writer, self.dialect, self.url, makes=makes)
@@ -73,36 +77,52 @@ class PostgresStore:
 
     # --- Transactions ---
 
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[PostgresTransaction]:
-        with self._turn, self._errors():
-            link, memory = self._find_writer(), self._memory
-            self._settle_strays(link)
-            transaction = PostgresTransaction(
+    def writing(self) -> AbstractContextManager[PostgresTransaction]:
+        return Writing(self, self._errors)
+
+    def begin(self) -> PostgresTransaction:
+        """For `writing`; `commit` or `roll_back` must follow."""
+        self._turn.acquire()
+        try:
+            link = self._find_writer()
+            if self._strays:
+                self._settle_strays(link)
+            return PostgresTransaction(
                 link,
                 self.dialect.schema,
                 self._lender,
                 begin=self._begin,
-                memory=memory,
+                memory=self._memory,
                 epoch=next(self._epochs),
                 definitions_epoch=self._definitions_epoch,
                 numbers=self._numbers,
                 wanted=self._wanted,
             )
-            try:
-                yield transaction
-                self._commit(link, transaction)
-            except BaseException as error:
-                self._roll_back(link, transaction, error)
-                if isinstance(error, psycopg.OperationalError) and link.is_broken:
-                    self._find_writer()
-                    raise StoreConflict(
-                        f"{self.url}: the connection was lost, done again: {error}"
-                    ) from error
-                raise
-            self._wanted = frozenset()
-            self._strays.clear()  # what was done again has the versions that they would need
-            memory.note_commit(transaction)
+        except BaseException:
+            self._turn.release()
+            raise
+
+    def commit(self, transaction: PostgresTransaction) -> None:
+        try:
+            self._commit(transaction.link, transaction)
+        except BaseException as error:
+            self.roll_back(transaction, error)
+            raise
+        self._wanted = frozenset()
+        self._strays.clear()  # what was done again has the versions that they would need
+        self._memory.note_commit(transaction)
+        self._turn.release()
+
+    def roll_back(self, transaction: PostgresTransaction, error: BaseException) -> None:
+        """Raises StoreConflict when the connection was lost: nothing of it was stored."""
+        link = transaction.link
+        try:
+            self._roll_back(link, transaction, error)
+            if isinstance(error, psycopg.OperationalError) and link.is_broken:
+                self._find_writer()
+                raise StoreConflict(f"{self.url}: the connection was lost, done again: {error}") from error
+        finally:
+            self._turn.release()
 
     def _commit(self, link: Link, transaction: PostgresTransaction) -> None:
         if transaction.is_ring_due:
@@ -173,7 +193,7 @@ class PostgresStore:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[PostgresReading]:
-        with self._errors(), self._reading_room.seat():
+        with self._errors, self._reading_room.seat():
             link = self._find_reader()
             try:
                 link.defer_text(_BEGIN_READING)
@@ -205,29 +225,29 @@ class PostgresStore:
     # --- Upkeep ---
 
     def vacuum(self) -> None:
-        with self._turn, self._errors():
+        with self._turn, self._errors:
             link = self._find_writer()
             for table in self.dialect.tables:
                 link.execute(f"VACUUM (FULL, ANALYZE) {table}")
 
     def sizes(self) -> tuple[int, int]:
-        with self._errors(), self.reading() as reading:
+        with self._errors, self.reading() as reading:
             return reading.used_bytes(), 0
 
     def clock_time(self) -> datetime | None:
-        with self._turn, self._errors():
+        with self._turn, self._errors:
             return from_micros(self._find_writer().all("clock_time")[0][0])
 
     # --- Waking other processes ---
 
     def ring(self) -> None:
-        with self._turn, self._errors():
+        with self._turn, self._errors:
             self._find_writer().all("notify", self.bell.channel, self.bell.token)
 
     def listen(
         self, on_ring: Callable[[], None], on_call: Callable[[], None] = lambda: None
     ) -> Callable[[], None]:
-        with self._errors():
+        with self._errors:
             return self.bell.listen(on_ring, on_call)
 
     def close(self) -> None:
@@ -247,12 +267,23 @@ class PostgresStore:
         if self._is_closed:
             raise StoreError(f"{self.url} was closed by this program")
 
-    @contextlib.contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except psycopg.Error as error:
-            raise store_error(error, self.url) from error
+
+class _StoreErrors:
+    """Around what asks the database: its errors become StoreError."""
+
+    __slots__ = ("_url",)
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, psycopg.Error):
+            raise store_error(error, self._url) from error
 
 
 def upgrade(address: Address, *, is_forced: bool = False) -> tuple[int, int]:

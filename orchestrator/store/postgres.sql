@@ -833,20 +833,20 @@ SELECT orchestrator.workers.worker
 FROM orchestrator.workers
 WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE
 
--- statement demand(fence, workers, workers, orders)
+-- statement demand(fence, workers, worker_count, orders)
 SELECT 1 / CASE WHEN (pg_try_advisory_xact_lock(%s::BIGINT) AND (SELECT count(*) AS count_1
 FROM (SELECT orchestrator.workers.worker AS worker
 FROM orchestrator.workers
-WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = cardinality(%s::BIGINT[]) AND (SELECT string_agg(concat(orders.name, chr(31), orders.text, chr(31), orders.number), chr(30) ORDER BY orders.name, orders.text, orders.number) AS string_agg_1
+WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = %s::BIGINT AND (SELECT string_agg(concat(orders.name, chr(31), orders.text, chr(31), orders.number), chr(30) ORDER BY orders.name, orders.text, orders.number) AS string_agg_1
 FROM (SELECT orchestrator.pauses.flow AS name, orchestrator.pauses.step AS text, CAST(NULL AS BIGINT) AS number
 FROM orchestrator.pauses UNION ALL SELECT orchestrator.queues.name AS name, orchestrator.queues.settings AS settings, orchestrator.queues.queue AS queue
 FROM orchestrator.queues) AS orders) IS NOT DISTINCT FROM %s::VARCHAR) THEN 1 ELSE 0 END AS anon_1
 
--- statement demand_no_orders(fence, workers, workers)
+-- statement demand_no_orders(fence, workers, worker_count)
 SELECT 1 / CASE WHEN (pg_try_advisory_xact_lock(%s::BIGINT) AND (SELECT count(*) AS count_1
 FROM (SELECT orchestrator.workers.worker AS worker
 FROM orchestrator.workers
-WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = cardinality(%s::BIGINT[]) AND NOT (EXISTS (SELECT orchestrator.pauses.flow
+WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = %s::BIGINT AND NOT (EXISTS (SELECT orchestrator.pauses.flow
 FROM orchestrator.pauses)) AND NOT (EXISTS (SELECT orchestrator.queues.queue
 FROM orchestrator.queues))) THEN 1 ELSE 0 END AS anon_1
 
@@ -897,6 +897,14 @@ FROM orchestrator.definitions
 WHERE orchestrator.definitions.hash = any(%s::TEXT[]) FOR KEY SHARE)
  SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
 FROM known) = cardinality(%s::TEXT[])) THEN 1 ELSE 0 END AS anon_1
+
+-- statement demand_definition(hash)
+WITH known AS
+(SELECT orchestrator.definitions.hash AS hash
+FROM orchestrator.definitions
+WHERE orchestrator.definitions.hash = %s::VARCHAR FOR KEY SHARE)
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM known) = 1) THEN 1 ELSE 0 END AS anon_1
 
 -- statement run_numbers(sequence, count)
 SELECT nextval(%s::VARCHAR) AS nextval_1
@@ -1052,6 +1060,20 @@ FROM unnest(%s::BIGINT[], %s::TEXT[], %s::INTEGER[], %s::INTEGER[], %s::BYTEA[])
 INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) SELECT v.run, v.version, v.at, v.kind, v.execution_id, v.body, v.event
 FROM unnest(%s::BIGINT[], %s::INTEGER[], %s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::BYTEA[], %s::BYTEA[]) AS v(run, version, at, kind, execution_id, body, event)
 
+-- statement begin(hash, run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error, run, execution_id, step, phase, attempt, due_at, worker, body, run, version, at, kind, execution_id, body, event)
+WITH known AS
+(SELECT orchestrator.definitions.hash AS hash
+FROM orchestrator.definitions
+WHERE orchestrator.definitions.hash = %s::VARCHAR FOR KEY SHARE),
+insert_run AS
+(INSERT INTO orchestrator.runs (run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error) VALUES (%s::BIGINT, %s::VARCHAR, %s::SMALLINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s::BIGINT, %s::BIGINT, %s, %s, %s)),
+insert_step AS
+(INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, 0, %s)),
+insert_history AS
+(INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s))
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM known) = 1) THEN 1 ELSE 0 END AS anon_1
+
 -- statement advance(version, state, of_run, from_version, of_run, of_execution, run, execution_id, step, phase, attempt, due_at, worker, body, run, version, at, kind, execution_id, body, event)
 WITH found AS
 (UPDATE orchestrator.runs SET version=%s::INTEGER, state=%s WHERE orchestrator.runs.run = %s::BIGINT AND orchestrator.runs.version = %s::INTEGER RETURNING 1),
@@ -1073,3 +1095,54 @@ insert_history AS
 (INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s))
  SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
 FROM found) = 1) THEN 1 ELSE 0 END AS anon_1
+
+-- statement trusting_begin(hash, run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error, run, execution_id, step, phase, attempt, due_at, worker, body, run, version, at, kind, execution_id, body, event, fence, workers, worker_count)
+WITH known AS
+(SELECT orchestrator.definitions.hash AS hash
+FROM orchestrator.definitions
+WHERE orchestrator.definitions.hash = %s::VARCHAR FOR KEY SHARE),
+insert_run AS
+(INSERT INTO orchestrator.runs (run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error) VALUES (%s::BIGINT, %s::VARCHAR, %s::SMALLINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::INTEGER, %s::BIGINT, %s::BIGINT, %s, %s, %s)),
+insert_step AS
+(INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, 0, %s)),
+insert_history AS
+(INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s))
+ SELECT 1 / CASE WHEN (pg_try_advisory_xact_lock(%s::BIGINT) AND (SELECT count(*) AS count_1
+FROM (SELECT orchestrator.workers.worker AS worker
+FROM orchestrator.workers
+WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = %s::BIGINT AND NOT (EXISTS (SELECT orchestrator.pauses.flow
+FROM orchestrator.pauses)) AND NOT (EXISTS (SELECT orchestrator.queues.queue
+FROM orchestrator.queues))) THEN CASE WHEN ((SELECT count(*) AS count_1
+FROM known) = 1) THEN 1 ELSE 0 END ELSE 0 END AS anon_1
+
+-- statement trusting_advance(version, state, of_run, from_version, of_run, of_execution, run, execution_id, step, phase, attempt, due_at, worker, body, run, version, at, kind, execution_id, body, event, fence, workers, worker_count)
+WITH found AS
+(UPDATE orchestrator.runs SET version=%s::INTEGER, state=%s WHERE orchestrator.runs.run = %s::BIGINT AND orchestrator.runs.version = %s::INTEGER RETURNING 1),
+delete_step AS
+(DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = %s::BIGINT AND orchestrator.steps.execution_id = %s::VARCHAR),
+insert_step AS
+(INSERT INTO orchestrator.steps (run, execution_id, step, phase, attempt, due_at, worker, is_lost, body) VALUES (%s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s::VARCHAR, %s::INTEGER, %s::BIGINT, %s::BIGINT, 0, %s)),
+insert_history AS
+(INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s))
+ SELECT 1 / CASE WHEN (pg_try_advisory_xact_lock(%s::BIGINT) AND (SELECT count(*) AS count_1
+FROM (SELECT orchestrator.workers.worker AS worker
+FROM orchestrator.workers
+WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = %s::BIGINT AND NOT (EXISTS (SELECT orchestrator.pauses.flow
+FROM orchestrator.pauses)) AND NOT (EXISTS (SELECT orchestrator.queues.queue
+FROM orchestrator.queues))) THEN CASE WHEN ((SELECT count(*) AS count_1
+FROM found) = 1) THEN 1 ELSE 0 END ELSE 0 END AS anon_1
+
+-- statement trusting_finish(status, version, attempt, closed_at, state, error, of_run, from_version, of_run, run, version, at, kind, execution_id, body, event, fence, workers, worker_count)
+WITH found AS
+(UPDATE orchestrator.runs SET status=%s::VARCHAR, version=%s::INTEGER, attempt=%s::INTEGER, closed_at=%s::BIGINT, state=%s, error=%s WHERE orchestrator.runs.run = %s::BIGINT AND orchestrator.runs.version = %s::INTEGER RETURNING 1),
+delete_steps AS
+(DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = %s::BIGINT),
+insert_history AS
+(INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s))
+ SELECT 1 / CASE WHEN (pg_try_advisory_xact_lock(%s::BIGINT) AND (SELECT count(*) AS count_1
+FROM (SELECT orchestrator.workers.worker AS worker
+FROM orchestrator.workers
+WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = %s::BIGINT AND NOT (EXISTS (SELECT orchestrator.pauses.flow
+FROM orchestrator.pauses)) AND NOT (EXISTS (SELECT orchestrator.queues.queue
+FROM orchestrator.queues))) THEN CASE WHEN ((SELECT count(*) AS count_1
+FROM found) = 1) THEN 1 ELSE 0 END ELSE 0 END AS anon_1

@@ -32,6 +32,7 @@ _CONFLICTS = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
 )
+_TRUSTING = "trusting_"
 _READ_COMMITTED = "READ COMMITTED"
 """Others, and databases that are only alike, are told where a transaction begins and ends."""
 LONGEST_IDLE = 10_000
@@ -55,6 +56,11 @@ class Dialect:
         made, statements, _ = read_sql("postgres.sql")
         self.definitions = tuple(map(self.named, made))
         self.statements = {name: Statement(_numbered(self.named(text))) for name, text in statements.items()}
+        self.trusting = {
+            self.statements[name.removeprefix(_TRUSTING)]: statement
+            for name, statement in self.statements.items()
+            if name.startswith(_TRUSTING)
+        }
         self.tables = tuple(text.split()[2] for text in self.definitions if text.startswith("CREATE TABLE"))
 
     def named(self, text: str) -> str:
@@ -83,11 +89,13 @@ class Link:
         """
         self.connection = connection
         self.statements = dialect.statements
+        self._trusting = dialect.trusting
         self.is_transaction = is_transaction
         self.fence = secrets.randbits(63)
         """A lock that commits may take which nobody can ask about afterwards (postgres_fate.py)."""
         self._wire = Wire(connection, prepares=prepares)
-        self._opening: list[Call] = []
+        self.opening: Callable[[], list[Call]] | None = None
+        """It gives what is sent before everything else, as soon as anything is."""
         self._waiting: list[Call] = []
 
     @property
@@ -121,8 +129,11 @@ class Link:
         self.flush()
         self.connection.execute(text)
 
-    def defer(self, name: str, *parameters: object, on_rows: Callable[[Rows], None] | None = None) -> None:
-        self._waiting.append(Call(self.statements[name], parameters, on_rows))
+    def call(self, name: str, *parameters: object, on_rows: Callable[[Rows], None] | None = None) -> Call:
+        return Call(self.statements[name], parameters, on_rows)
+
+    def defer(self, name: str, *parameters: object) -> None:
+        self._waiting.append(Call(self.statements[name], parameters))
 
     def defer_many(self, name: str, rows: Sequence[Sequence[object]]) -> None:
         self._waiting.append(Call(self.statements[name], rows, is_many=True))
@@ -131,20 +142,17 @@ class Link:
         """A `Statement` is one that comes again."""
         self._waiting.append(Call(text if isinstance(text, Statement) else Statement(text, is_kept=False)))
 
-    def open_with(self, statement: Statement | None) -> None:
-        """What is sent before everything else, as soon as anything is."""
-        self._opening = [] if statement is None else [Call(statement)]
-
-    def open(self, name: str, *parameters: object, on_rows: Callable[[Rows], None] | None = None) -> None:
-        """The same, behind that."""
-        self._opening.append(Call(self.statements[name], parameters, on_rows))
-
-    @property
-    def is_unopened(self) -> bool:
-        return bool(self._opening)
+    def trust_in_first(self, *demanded: object) -> bool:
+        """The first that waits demands this itself, if it is of the kind that can."""
+        first = self._waiting[0]
+        trusting = self._trusting.get(first.statement)
+        if trusting is None:
+            return False
+        self._waiting[0] = Call(trusting, (*first.parameters, *demanded))
+        return True
 
     def flush(self) -> None:
-        if self._opening or self._waiting:
+        if self.opening or self._waiting:
             self._send([])
 
     def end(self, statement: Statement) -> None:
@@ -157,15 +165,15 @@ class Link:
 
     def forget(self) -> None:
         """What waits is not sent."""
-        self._opening.clear()
+        self.opening = None
         self._waiting.clear()
 
     def close(self) -> None:
         self.connection.close()
 
     def _send(self, calls: list[Call]) -> list[Answer]:
-        waiting = [*self._opening, *self._waiting]
-        self._opening, self._waiting = [], []
+        waiting = self._waiting if self.opening is None else [*self.opening(), *self._waiting]
+        self.opening, self._waiting = None, []
         answers = iter(self._wire.send([*waiting, *calls]))
         for call in waiting:
             if not call.is_many:

@@ -24,7 +24,7 @@ from orchestrator.store.postgres_link import Link, Rows
 from orchestrator.store.postgres_memory import Memory
 from orchestrator.store.postgres_reading import Question, of_many
 from orchestrator.store.postgres_upkeep import PostgresUpkeep
-from orchestrator.store.postgres_wire import Statement
+from orchestrator.store.postgres_wire import Call, Statement
 from orchestrator.store.queues import NO_QUEUES, Queues, queues_of
 from orchestrator.store.sql_reading import pauses_of
 
@@ -71,27 +71,28 @@ class PostgresLocks(PostgresUpkeep):
         self._heads: dict[int, Version] = {}
         self._known: dict[int, Head] = {}
         self._latest: dict[str, Head | None] = {}
-        self._open_asking()
+        link.opening = self._begin_asking
 
     # --- Beginning and end ---
 
-    def _open_asking(self) -> None:
+    def _begin_asking(self) -> list[Call]:
         """What comes first as soon as anything is asked."""
-        link = self._link
-        link.open_with(self._begin)
-        if workers := sorted(self._memory.workers):
-            link.open("keep_workers", workers, on_rows=self._note_workers)
-        link.open("this_transaction", on_rows=self._note_number)
-        link.open("orders", on_rows=self._note_orders)
+        call, workers = self.link.call, sorted(self._memory.workers)
+        return [
+            Call(self._begin),
+            *([call("keep_workers", workers, on_rows=self._note_workers)] if workers else ()),
+            call("this_transaction", on_rows=self._note_number),
+            call("orders", on_rows=self._note_orders),
+        ]
 
     @property
     def has_asked(self) -> bool:
-        return not self._link.is_unopened
+        return self.link.opening is None
 
     @property
     def has_begun(self) -> bool:
         """Is there anything to commit?"""
-        return self.has_asked or self._link.waiting_count > 0
+        return self.has_asked or self.link.waiting_count > 0
 
     def make_sure(self) -> None:
         """Before the commit: where nothing was asked, what was taken for true is demanded together with it.
@@ -99,23 +100,26 @@ class PostgresLocks(PostgresUpkeep):
         Without a history row nobody could tell afterwards what became of a commit whose answer is lost: then
         the transaction's number is asked for before.
         """
-        self._lock(self._doubtful & self._assumed.keys(), is_sure=True)
-        if self.has_asked or not self.has_begun:
+        if doubtful := self._doubtful & self._assumed.keys():
+            self._lock(doubtful, is_sure=True)
+        if self.has_asked or not self.link.waiting_count:
             return
         if not self._trusts or self.proof is None:
-            self._link.flush()
+            self.link.flush()
             return
         self._demand_assumed()
 
     def _demand_assumed(self) -> None:
         """Before everything else that is written."""
-        link, workers, orders = self._link, sorted(self._memory.workers), self._memory.orders
+        link, workers, orders = self.link, sorted(self._memory.workers), self._memory.orders
+        demanded = (link.fence, workers, len(workers))
         self.is_whole_message = link.is_transaction
-        link.open_with(None if self.is_whole_message else self._begin)
-        if orders is None:
-            link.open("demand_no_orders", link.fence, workers, workers)
-        else:
-            link.open("demand", link.fence, workers, workers, orders)
+        opening = [] if self.is_whole_message else [Call(self._begin)]
+        if orders is not None:
+            opening.append(link.call("demand", *demanded, orders))
+        elif not link.trust_in_first(*demanded):
+            opening.append(link.call("demand_no_orders", *demanded))
+        link.opening = lambda: opening
 
     def _note_workers(self, rows: Rows) -> None:
         self._lost_workers = self._memory.workers - {worker for (worker,) in rows}
@@ -147,7 +151,7 @@ class PostgresLocks(PostgresUpkeep):
         if self._pauses is None and self._trusts and not self.has_asked:
             self._pauses, self._queues = _orders_of(self._memory.orders)
         if self._pauses is None:
-            self._link.flush()
+            self.link.flush()
 
     def is_alive(self, worker: int) -> bool:
         self._look_at_workers()
@@ -160,7 +164,7 @@ class PostgresLocks(PostgresUpkeep):
 
     def _look_at_workers(self) -> None:
         if not self.has_asked and not self._trusts:
-            self._link.flush()
+            self.link.flush()
 
     # --- Locks ---
 
@@ -185,12 +189,13 @@ class PostgresLocks(PostgresUpkeep):
         if not self._trusts or self.has_asked or (started and not memory.is_new(started)):
             return False
         heads = [*map(memory.of, runs), *map(memory.latest, flow_ids)]
-        known = [head for head in heads if head is not None]
-        if len(known) < len(heads):
+        if None in heads:
             return False
-        self._latest |= dict.fromkeys(started) | {head.flow_id: head for head in known}
-        self._assumed |= {head.run: head for head in known}
-        self._heads |= {head.run: Version(head.version, is_latest=True) for head in known}
+        self._latest |= dict.fromkeys(started)
+        for head in heads:
+            assert head is not None
+            self._latest[head.flow_id] = self._assumed[head.run] = head
+            self._heads[head.run] = Version(head.version, is_latest=True)
         self.wanted |= self._assumed.keys()
         return True
 
@@ -213,9 +218,10 @@ class PostgresLocks(PostgresUpkeep):
         raise StoreConflict(f"{flow_id} is started anew again and again by others")
 
     def versions(self, runs: Iterable[int]) -> dict[int, Version]:
-        runs = list(runs)
-        self._lock(runs)
-        return {run: self._heads[run] for run in runs if run in self._heads}
+        asked = set(runs)
+        if not asked <= self._heads.keys():
+            self._lock(asked)
+        return {run: self._heads[run] for run in asked if run in self._heads}
 
     def _lock(
         self,
@@ -248,7 +254,7 @@ class PostgresLocks(PostgresUpkeep):
                 ("latest_of", (list(flow_ids),)),
                 *([of_many([], list(unloaded))] if unloaded else ()),
             ]
-            locked, latest, *loaded = self._link.together(questions)
+            locked, latest, *loaded = self.link.together(questions)
             self._note(locked)
             if loaded:
                 self._note_loaded({run for run, *_ in locked}, *loaded)

@@ -27,7 +27,7 @@ class PostgresReading(SqlReading):
     answers_together = True
 
     def __init__(self, link: Link, schema: str) -> None:
-        self._link = link
+        self.link = link
         self._schema = schema
         self._answered: dict[Question, Rows] = {}
 
@@ -46,7 +46,7 @@ class PostgresReading(SqlReading):
             answered = self._answered.pop((name, parameters), None)
             if answered is not None:
                 return answered
-        return self._link.all(name, *parameters)
+        return self.link.all(name, *parameters)
 
     def preload(self, runs: Iterable[int], behind: Iterable[tuple[int, int]] = ()) -> None:
         questions: list[Question] = []
@@ -55,7 +55,7 @@ class PostgresReading(SqlReading):
         if behind := list(behind):
             questions.append(("each_history_of", tuple(map(list, zip(*behind, strict=True)))))
         if questions:
-            answers = self._link.together(questions)
+            answers = self.link.together(questions)
             if behind:
                 self._answered.update({("history_of", each): [] for each in behind})
                 versions = dict(behind)
@@ -78,7 +78,7 @@ class PostgresReading(SqlReading):
     def _ask(self, questions: Iterable[Question]) -> None:
         unanswered = [each for each in questions if each not in self._answered]
         if unanswered:
-            answers = self._link.together(unanswered)
+            answers = self.link.together(unanswered)
             self._answered.update(zip(unanswered, answers, strict=True))
 
     def _listed(self, values: Iterable[object]) -> object:

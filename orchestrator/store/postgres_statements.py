@@ -7,6 +7,8 @@ and one writer only: here whoever writes a run holds the lock of its row. `bulk_
 
 from __future__ import annotations
 
+import re
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +161,13 @@ _known = (
     .cte("known")
 )
 _known_count: Any = select(func.count()).select_from(_known).scalar_subquery()
+_known_one = (
+    select(definitions.c.hash)
+    .where(definitions.c.hash == b("hash"))
+    .with_for_update(read=True, key_share=True)
+    .cte("known")
+)
+_known_one_count: Any = select(func.count()).select_from(_known_one).scalar_subquery()
 _kept = (
     select(workers.c.worker)
     .where(is_any(workers.c.worker, "workers", BIGINT))
@@ -171,7 +180,7 @@ _kept_count: Any = select(func.count()).select_from(_kept).scalar_subquery()
 def _demand(*orders: ColumnElement[bool]) -> Select[Any]:
     """`orders`: that nothing was paused or resumed, and no queue set, meanwhile."""
     fence = func.pg_try_advisory_xact_lock(b("fence", type_=BIGINT))
-    are_kept = _kept_count == func.cardinality(b("workers", type_=ARRAY(BIGINT)))
+    are_kept = _kept_count == b("worker_count", type_=BIGINT)
     return select(ONE.op("/")(case((and_(fence, are_kept, *orders), ONE), else_=ZERO)))
 
 
@@ -261,6 +270,7 @@ _STATEMENTS: dict[str, Any] = shared.STATEMENTS | {
     "demand_definitions": select(
         ONE.op("/")(case((_known_count == func.cardinality(b("hashes", type_=ARRAY(TEXT))), ONE), else_=ZERO))
     ),
+    "demand_definition": select(ONE.op("/")(case((_known_one_count == ONE, ONE), else_=ZERO))),
     "run_numbers": select(func.nextval(b("sequence", type_=TEXT))).select_from(
         func.generate_series(ONE, b("count", type_=BIGINT))
     ),
@@ -349,18 +359,37 @@ BULK: dict[str, Any] = {
 }
 STATEMENTS: dict[str, Any] = _STATEMENTS | {f"bulk_{name}": statement for name, statement in BULK.items()}
 MERGED = {
+    "begin": ("demand_definition", "insert_run", "insert_step", "insert_history"),
     "advance": ("update_run", "delete_step", "insert_step", "insert_history"),
     "finish": ("close_run", "delete_steps", "insert_history"),
 }
-"""Several of one row each as one, the first a guarded one; their parameters one after the other."""
+"""Several as one; their parameters one after the other. `trusting_…`: behind "demand_no_orders", whose
+parameters come last.
+"""
+TRUSTING = "demand_no_orders"
+_GUARDED = re.compile(
+    r"(?:WITH (?P<made>\w+ AS ?\n\(.*\))\n )?SELECT 1 / (?P<verdict>CASE .* END) AS anon_1", re.S
+)
+_FAVOURABLE = "THEN 1 ELSE 0 END"
 
 
 def _merge(names: tuple[str, ...]) -> tuple[list[str], str]:
-    """Parameters and text."""
-    first, *others = (_compile(STATEMENTS[name]) for name in names)
-    written = "".join(f",\n{name} AS\n({text})" for name, (_, text) in zip(names[1:], others, strict=True))
-    head, separator, tail = first[1].partition("\n SELECT 1 /")
-    return [each for names, _ in (first, *others) for each in names], f"{head}{written}{separator}{tail}"
+    """Parameters and text. What is demanded is looked at first, and locked, in the order of `names`."""
+    parameters, made, verdict = [], [], "1"
+    for name in reversed(names):
+        its_parameters, text = _compile(STATEMENTS[name])
+        if guarded := _GUARDED.fullmatch(text):
+            verdict = guarded["verdict"].replace(_FAVOURABLE, f"THEN {verdict} ELSE 0 END")
+        made.append(guarded["made"] if guarded else f"{name} AS\n({text})")
+        parameters.append(its_parameters)
+    written = ",\n".join(each for each in reversed(made) if each)
+    return [*chain.from_iterable(reversed(parameters))], f"WITH {written}\n SELECT 1 / {verdict} AS anon_1"
+
+
+def _trust(names: tuple[str, ...]) -> tuple[list[str], str]:
+    parameters, text = _merge((TRUSTING, *names))
+    demanded = len(_compile(STATEMENTS[TRUSTING])[0])
+    return [*parameters[demanded:], *parameters[:demanded]], text
 
 
 def _compile(statement: Any) -> tuple[list[str], str]:
@@ -377,6 +406,7 @@ def compile_postgres() -> str:
         parts.append(f"-- schema {name}\n{str(making.compile(dialect=_DIALECT)).strip()}\n")
     compiled = {name: _compile(statement) for name, statement in STATEMENTS.items()}
     merged = {name: _merge(names) for name, names in MERGED.items()}
+    merged |= {f"trusting_{name}": _trust(names) for name, names in MERGED.items()}
     for name, (parameters, text) in (compiled | merged).items():
         parts.append(f"-- statement {name}({', '.join(parameters)})\n{text}\n")
     return "\n".join("\n".join(line.rstrip() for line in part.splitlines()) + "\n" for part in parts)

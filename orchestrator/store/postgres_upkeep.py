@@ -21,16 +21,16 @@ class PostgresUpkeep(PostgresReading):
         runs = [run for (run,) in self._all("prunable_runs", to_micros(before), limit)]
         if runs:
             for table in RUN_TABLES:
-                self._link.defer(f"prune_{table}", runs)
+                self.link.defer(f"prune_{table}", runs)
         return runs
 
     def note_objects_left(self, runs: Iterable[int]) -> None:
         if marks := [(mark_of(run), run) for run in sorted(runs)]:
-            self._link.defer_many("mark", marks)
+            self.link.defer_many("mark", marks)
 
     def note_objects_gone(self, runs: Iterable[int]) -> None:
         if names := [(mark_of(run),) for run in sorted(runs)]:
-            self._link.defer_many("unmark", names)
+            self.link.defer_many("unmark", names)
 
     def prune_definitions(self) -> list[str]:
         """Locked first, then looked at again: a run may just be beginning with one."""
@@ -44,10 +44,10 @@ class PostgresUpkeep(PostgresReading):
                 continue
             rows = self.bodies.seal_imported(table, rows)
             try:
-                self._link.defer_many(f"import_{table}", rows)
-                self._link.flush()
+                self.link.defer_many(f"import_{table}", rows)
+                self.link.flush()
             except (psycopg.IntegrityError, psycopg.DataError) as error:
                 raise ValueError(f"`{table}`: {str(error).splitlines()[0]}") from None
 
     def import_definition(self, row: DefinitionRow) -> None:
-        self._link.defer("insert_definition", *row)
+        self.link.defer("insert_definition", *row)

@@ -24,6 +24,7 @@ Encoded: TypeAlias = tuple[list[bytes | None], list[int]]
 """Values, and how each is written."""
 _TEXT, _BINARY = int(Format.TEXT), int(Format.BINARY)
 _BYTEA = 17
+_NO_NUL = "PostgreSQL text fields cannot contain NUL (0x00) bytes"
 _ARRAY_HEAD = Struct("!iIIii").pack
 """Dimensions, whether there are nulls, type of the elements, their number, number of the first."""
 _LENGTH = Struct("!i").pack
@@ -160,7 +161,9 @@ class Wire:
             elif kind is int:
                 value = b"%d" % parameter
             elif kind is str:
-                value = self._encode_text(parameter)
+                value = parameter.encode(self._encoding)
+                if 0 in value:
+                    raise psycopg.DataError(_NO_NUL)
             elif kind is bytes:
                 value, form = parameter, _BINARY
             elif kind is list:
@@ -173,7 +176,7 @@ class Wire:
 
     def _encode_text(self, text: str) -> bytes:
         if "\0" in text:
-            raise psycopg.DataError("PostgreSQL text fields cannot contain NUL (0x00) bytes")
+            raise psycopg.DataError(_NO_NUL)
         return text.encode(self._encoding)
 
     def _encode_other(self, value: object) -> tuple[bytes, int]:
@@ -185,12 +188,12 @@ class Wire:
 
     def _encode_array(self, elements: list[Any]) -> tuple[bytes, int]:
         """Of one kind, or None."""
-        first = next((each for each in elements if each is not None), None)
+        first = elements[0] if elements and elements[0] is not None else _first_of(elements)
         if isinstance(first, bytes):
             return _array_of_bytes(elements), _BINARY
         if isinstance(first, str):
             return self._encode_text(_array_of_texts(elements)), _TEXT
-        shown = ("NULL" if each is None else str(each) for each in elements)
+        shown = ["NULL" if each is None else str(each) for each in elements]
         return b"{%s}" % ",".join(shown).encode(), _TEXT
 
     # --- And back ---
@@ -228,6 +231,10 @@ class Wire:
             return Answer([], result.command_tuples or 0)
         self._transformer.set_pgresult(result)
         return Answer(self._transformer.load_rows(0, row_count, tuple), row_count)
+
+
+def _first_of(elements: list[Any]) -> Any:
+    return next((each for each in elements if each is not None), None)
 
 
 def _array_of_bytes(elements: list[bytes | None]) -> bytes:

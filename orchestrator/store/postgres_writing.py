@@ -25,10 +25,13 @@ from orchestrator.store.writes import GUARDED, QUEUED, WORKER_AT, Writes
 _BULK_FROM = 4
 """Fewer rows are quicker one by one: measured, both sides together (decision 36)."""
 _MERGED = {
+    ("insert_run", "insert_step", "insert_history"): "begin",
     ("update_run", "delete_step", "insert_step", "insert_history"): "advance",
     ("close_run", "delete_steps", "insert_history"): "finish",
 }
-"""What a plain step writes, in one statement; the names in their order."""
+"""What a plain start or step writes, in one statement; the names in their order."""
+_DEFINITION_AT = 5
+"""Of the row of a run."""
 _LEAVES_WORK = {"set_definition": 1, "insert_queued_step": 0, "update_queued_step": 7}
 """Statements whose runs others may be at next, and where these stand."""
 _MAXIMUM_BLOCK = 128
@@ -81,7 +84,7 @@ class PostgresTransaction(PostgresLocks):
     # --- Runs ---
 
     def next_run_number(self) -> int:
-        return self._numbers.take(self._link)
+        return self._numbers.take(self.link)
 
     def leases(self, run: int, execution_ids: Iterable[str]) -> dict[str, int | None]:
         self._lock([run], is_sure=True)
@@ -92,16 +95,18 @@ class PostgresTransaction(PostgresLocks):
         self.bodies.seal(writes)
         found = dict(writes.in_order())
         self._forget_heads(self._learn(found))
-        self._demand_definitions(found)
         if history := found.get("insert_history"):
             self.proof = history[0]
-        rows = {name: self._without_lost(name, each) for name, each in found.items()}
-        merged = _MERGED.get(tuple(rows))
-        if merged is not None and all(len(each) == 1 for each in rows.values()):
-            self._link.defer(merged, *chain.from_iterable(row for (row,) in rows.values()))
+        if self._lost_workers:
+            found = {name: self._without_lost(name, rows) for name, rows in found.items()}
+        merged = _MERGED.get(tuple(found))
+        if merged is not None and max(map(len, found.values())) == 1:
+            demanded = [row[_DEFINITION_AT] for row in found.get("insert_run", ())]
+            self.link.defer(merged, *demanded, *chain.from_iterable(chain.from_iterable(found.values())))
             return
-        for name, each in rows.items():
-            self._write_rows(name, each)
+        self._demand_definitions(found)
+        for name, rows in found.items():
+            self._write_rows(name, rows)
 
     def _learn(self, rows: dict[str, Rows]) -> list[int]:
         """Closed runs and those that leave work to others are not taken for unchanged the next time.
@@ -123,7 +128,8 @@ class PostgresTransaction(PostgresLocks):
             learned[row[6]] = None
             written.append(row[6])
         for name, at in _LEAVES_WORK.items():
-            learned.update(dict.fromkeys(row[at] for row in rows.get(name, ())))
+            for row in rows.get(name, ()):
+                learned[row[at]] = None
         return written
 
     def _write_rows(self, name: str, rows: list[tuple[object, ...]]) -> None:
@@ -131,41 +137,42 @@ class PostgresTransaction(PostgresLocks):
         if name in QUEUED:
             self._write_queued(name, rows, QUEUED[name])
             return
-        if len(rows) < _BULK_FROM or bulk not in self._link.statements:
-            self._link.defer_many(name, rows)
+        if len(rows) < _BULK_FROM or bulk not in self.link.statements:
+            self.link.defer_many(name, rows)
             return
         columns: list[object] = [list(column) for column in zip(*rows, strict=True)]
         if name in GUARDED:
             columns.append(len(rows))
-        self._link.defer(bulk, *columns)
+        self.link.defer(bulk, *columns)
 
     def _write_queued(self, name: str, rows: list[tuple[object, ...]], at: int) -> None:
         """A statement for each queue in a row: a run's executions are stored in their order."""
         if known := sorted({int(str(row[at])) for row in rows if row[at]}):
-            self._link.defer("demand_queues", known, known)  # others may have deleted one
+            self.link.defer("demand_queues", known, known)  # others may have deleted one
         for queue, rows_of_it in groupby(rows, itemgetter(at)):
             columns = zip(*((*row[:at], *row[at + 1 :]) for row in rows_of_it), strict=True)
-            self._link.defer(f"bulk_{name}", *map(list, columns), queue, queue)
+            self.link.defer(f"bulk_{name}", *map(list, columns), queue, queue)
 
     def _without_lost(self, name: str, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
         """What was meant for a worker that others took for dead is nobody's."""
         at = WORKER_AT.get(name)
-        if at is None or not self._lost_workers:
+        if at is None:
             return rows
         return [(*row[:at], None, *row[at + 1 :]) if row[at] in self._lost_workers else row for row in rows]
 
     def _demand_definitions(self, rows: dict[str, Rows]) -> None:
         """Others may have pruned those that we took for stored; from here on they cannot."""
-        hashes = {row[5] for row in rows.get("insert_run", ())}
+        if "insert_run" not in rows and "set_definition" not in rows:
+            return
+        hashes = {row[_DEFINITION_AT] for row in rows.get("insert_run", ())}
         hashes |= {row[0] for row in rows.get("set_definition", ())}
-        if hashes:
-            self._link.defer("demand_definitions", sorted(hashes), sorted(hashes))
+        self.link.defer("demand_definitions", sorted(hashes), sorted(hashes))
 
     def supersede(self, run: int) -> None:
         self._latest.clear()
         self._lock([run], is_sure=True)
         self.learned[run] = None
-        self._link.defer("supersede_run", run)
+        self.link.defer("supersede_run", run)
 
     # --- Work ---
 
@@ -198,7 +205,7 @@ class PostgresTransaction(PostgresLocks):
                 ("claim", (queue, at, limits[0], queue, limits[1], limits[1], worker)),
                 ("next_due_at", (queue, queue)),
             ]
-        rows, due = self._link.together(questions)
+        rows, due = self.link.together(questions)
         self._due[queue, tuple(excluded)] = due[0][0]
         return rows
 
@@ -229,27 +236,27 @@ class PostgresTransaction(PostgresLocks):
         rows = [(run, execution_id, worker) for run, execution_id in executions]
         if rows:
             self._lock((run for run, _, _ in rows), is_sure=True)
-            self._link.defer_many("release", rows)
+            self.link.defer_many("release", rows)
             self._due.clear()
 
     def claim_projections(self, worker: int, limit: int) -> list[Projection]:
         """One at a time: the order of a flow id's rows must not be lost between two."""
-        self._link.defer("lock_projections", f"{self._schema}.projections")
+        self.link.defer("lock_projections", f"{self._schema}.projections")
         return sorted(Projection(*row) for row in self._opened("claim_projections", worker, worker, limit))
 
     def delete_projections(self, seqs: Iterable[int]) -> None:
         rows = [(seq,) for seq in seqs]
         if rows:
-            self._link.defer_many("delete_projection", rows)
+            self.link.defer_many("delete_projection", rows)
 
     def pause(self, flow: str, step: str | None, at: datetime) -> bool:
-        is_new = self._link.count("insert_pause", flow, step or "", to_micros(at)) == 1
+        is_new = self.link.count("insert_pause", flow, step or "", to_micros(at)) == 1
         self._pauses = self.find_pauses()
         self.has_changed_orders = True
         return is_new
 
     def resume(self, flow: str, step: str | None) -> bool:
-        was_paused = self._link.count("delete_pause", flow, step or "") == 1
+        was_paused = self.link.count("delete_pause", flow, step or "") == 1
         self._pauses = self.find_pauses()
         self.has_changed_orders = True
         return was_paused
@@ -264,14 +271,14 @@ class PostgresTransaction(PostgresLocks):
         return dict(self._all("hold_queues", list(queues)))
 
     def spend(self, queue: int, spent_until: int) -> None:
-        self._link.defer("spend", spent_until, queue)
+        self.link.defer("spend", spent_until, queue)
 
     def set_queue(self, name: str, settings: str) -> int:
         known = self.queues.named(name)
         if known is None:
-            self._link.defer("insert_queue", name, settings)
+            self.link.defer("insert_queue", name, settings)
         else:
-            self._link.defer("set_queue", settings, known.number)
+            self.link.defer("set_queue", settings, known.number)
         self._queues = self.find_queues()
         self.has_changed_orders = True
         queue = self._queues.named(name)
@@ -279,7 +286,7 @@ class PostgresTransaction(PostgresLocks):
         return queue.number
 
     def delete_queue(self, queue: int) -> None:
-        self._link.defer("delete_queue", queue)
+        self.link.defer("delete_queue", queue)
         self._queues = self.find_queues()
         self.has_changed_orders = True
 
@@ -290,7 +297,7 @@ class PostgresTransaction(PostgresLocks):
         rows = [(queue, run, execution_id) for run, execution_id, queue in executions]
         if rows:
             self._lock((run for _, run, _ in rows), is_sure=True)
-            self._link.defer_many("set_step_queue", rows)
+            self.link.defer_many("set_step_queue", rows)
             self._due.clear()
 
     # --- Workers ---
@@ -308,10 +315,10 @@ class PostgresTransaction(PostgresLocks):
     def bury_worker(self, worker: int) -> int:
         """Its row first: what it is just committing is finished before, and it commits nothing any more."""
         self.buried.add(worker)
-        self._link.defer("delete_worker", worker)
+        self.link.defer("delete_worker", worker)
         self._note(self._all("lock_runs_of_worker", worker))
-        count = self._link.count("release_lost", worker)
-        self._link.defer("release_projections", worker)
+        count = self.link.count("release_lost", worker)
+        self.link.defer("release_projections", worker)
         self._due.clear()
         return count
 
@@ -322,8 +329,8 @@ class PostgresTransaction(PostgresLocks):
         self.is_call_due = True
 
     def lend(self) -> AbstractContextManager[Loan]:
-        self._link.flush()
-        return self._lender.lend(self._link)
+        self.link.flush()
+        return self._lender.lend(self.link)
 
     def save_definition(self, hash: str, flow: str, path: str, text: str, at: datetime) -> None:
-        self._link.defer("insert_definition", hash, flow, path, text, to_micros(at))
+        self.link.defer("insert_definition", hash, flow, path, text, to_micros(at))

@@ -23,6 +23,7 @@ from orchestrator.store.sqlite_reading import SqliteReading, read_pauses, read_q
 from orchestrator.store.sqlite_upkeep import vacuum
 from orchestrator.store.sqlite_writing import SqliteTransaction
 from orchestrator.store.turnstile import Turnstile
+from orchestrator.store.writing import Writing
 
 _POLL_SECONDS = 0.05
 
@@ -61,7 +62,7 @@ class SqliteStore:
     # --- Transactions ---
 
     def writing(self) -> AbstractContextManager[SqliteTransaction]:
-        return _Writing(self, self._errors)
+        return Writing(self, self._errors)
 
     def begin(self) -> SqliteTransaction:
         """For `writing`; `commit` or `roll_back` must follow."""
@@ -70,14 +71,14 @@ class SqliteStore:
             self._cursor.execute("BEGIN IMMEDIATE")
             return self._transaction()
         except BaseException:
-            self.roll_back()
+            self._end_without()
             raise
 
     def commit(self, transaction: SqliteTransaction) -> None:
         try:
             self._cursor.execute("COMMIT")
         except BaseException:
-            self.roll_back()
+            self._end_without()
             raise
         self._last_run, self._pauses = transaction.last_run, transaction.pauses
         self._queues = transaction.queues
@@ -85,7 +86,10 @@ class SqliteStore:
         if transaction.is_ring_due:
             self.ring()
 
-    def roll_back(self) -> None:
+    def roll_back(self, transaction: SqliteTransaction, error: BaseException) -> None:
+        self._end_without()
+
+    def _end_without(self) -> None:
         self._data_version = 0  # what was learned inside is void
         with contextlib.suppress(sqlite3.Error):
             self._cursor.execute("ROLLBACK")
@@ -199,31 +203,6 @@ def upgrade(path: str, *, is_forced: bool = False) -> Upgrade:
                 return install(connection, path, upgrades=True, is_forced=is_forced)
         finally:
             turnstile.close()
-
-
-class _Writing:
-    """No generator: a lone step would spend more time on that than on its rows."""
-
-    __slots__ = ("_errors", "_store", "_transaction")
-
-    def __init__(self, store: SqliteStore, errors: _StoreErrors) -> None:
-        self._store = store
-        self._errors = errors
-
-    def __enter__(self) -> SqliteTransaction:
-        with self._errors:
-            self._transaction = self._store.begin()
-        return self._transaction
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._errors:
-            if error is None:
-                self._store.commit(self._transaction)
-            else:
-                self._store.roll_back()
-        self._errors.__exit__(kind, error, trace)
 
 
 class _StoreErrors:

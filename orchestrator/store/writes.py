@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias, get_args
 
 Rows: TypeAlias = list[tuple[Any, ...]]
@@ -48,10 +47,8 @@ class Writes(defaultdict[Statement, Rows]):
     def __init__(self) -> None:
         super().__init__(list)
 
-    def in_order(self) -> Iterator[tuple[str, Rows]]:
-        for name in sorted(self, key=_PLACES.__getitem__):
-            if rows := self[name]:
-                yield name, rows
+    def in_order(self) -> list[tuple[str, Rows]]:
+        return [(name, self[name]) for name in sorted(self, key=_PLACES.__getitem__) if self[name]]
 
 
 GUARDED = ("update_run", "close_run")

@@ -21,12 +21,20 @@ def execution(step: str, due_at: datetime = NOW) -> Execution:
     return Execution(step=step, number=1, origin="__start__", phase=Phase.EXECUTE, due_at=due_at)
 
 
-def commit(transaction: Transaction, number: int, run: Run, *changes: Change, queue: int = 0) -> None:
+def commit(
+    transaction: Transaction,
+    number: int,
+    run: Run,
+    *changes: Change,
+    queue: int = 0,
+    worker: int | None = None,
+) -> None:
+    """`worker`: leases what is due."""
     ranks = count()
 
     def place(_: int, execution: Execution) -> tuple[int | None, int, int | None]:
         is_ready = execution.due_at is not None and execution.due_at <= NOW
-        return None, queue, next(ranks) if is_ready else None
+        return worker, queue, next(ranks) if is_ready and worker is None else None
 
     rows = RunRows(number, run, FLOW)
     evolve(run, list(changes))

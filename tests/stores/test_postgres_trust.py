@@ -152,7 +152,7 @@ def test_a_message_that_is_a_transaction_is_stored_whole_or_not_at_all(store: Po
             transaction.prepare([], [], [number])
             commit(transaction, number, run, c.AttributeSet("n", None, 1))
             assert transaction.proof is not None
-            transaction._link.defer("insert_history", *transaction.proof)  # a row that is there already
+            transaction.link.defer("insert_history", *transaction.proof)  # a row that is there already
 
     with pytest.raises(StoreConflict):
         fail_last()
@@ -369,7 +369,8 @@ def hold_message(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
     late: list[Call] = []
 
     def hold(link: Link, calls: list[Call]) -> list[Answer]:
-        late.extend([*link._opening, *link._waiting, *calls])
+        opening = [] if link.opening is None else link.opening()
+        late.extend([*opening, *link._waiting, *calls])
         monkeypatch.undo()
         link.connection.close()
         raise psycopg.OperationalError("server closed the connection unexpectedly")

@@ -1,6 +1,6 @@
 from importlib.resources import files
 
-from orchestrator.store.postgres_statements import BULK, MERGED, compile_postgres
+from orchestrator.store.postgres_statements import BULK, MERGED, TRUSTING, compile_postgres
 from orchestrator.store.postgres_statements import STATEMENTS as DEFINED
 from orchestrator.store.sql import PARAMETERS, read_sql
 from orchestrator.store.sql import STATEMENTS as ON_SQLITE
@@ -15,7 +15,7 @@ def test_the_sql_file_is_what_core_compiles() -> None:
 
 
 def test_every_defined_statement_is_read_from_the_file() -> None:
-    assert set(STATEMENTS) == set(DEFINED) | set(MERGED)
+    assert set(STATEMENTS) == set(DEFINED) | set(MERGED) | {f"trusting_{name}" for name in MERGED}
     assert all(STATEMENTS[name].count("%s") == len(ON_POSTGRES[name]) for name in STATEMENTS)
     assert len([text for text in SCHEMA if text.startswith("CREATE TABLE")]) == 15
 
@@ -38,7 +38,18 @@ def test_merged_statements_take_the_parameters_of_each_in_the_order_of_writes() 
     order: list[str] = list(ORDER)
     for merged, names in MERGED.items():
         assert ON_POSTGRES[merged] == tuple(each for name in names for each in ON_POSTGRES[name])
-        assert sorted(names, key=order.index) == list(names)
+        written = [name for name in names if name in order]
+        assert sorted(written, key=order.index) == written
+        assert ON_POSTGRES[f"trusting_{merged}"] == (*ON_POSTGRES[merged], *ON_POSTGRES[TRUSTING])
+
+
+def test_merged_statements_demand_what_each_of_theirs_demands() -> None:
+    demand = "CASE WHEN"
+    for merged, names in MERGED.items():
+        demanded_count = sum(STATEMENTS[name].count(demand) for name in names)
+        assert demanded_count > 0
+        assert STATEMENTS[merged].count(demand) == demanded_count
+        assert STATEMENTS[f"trusting_{merged}"].count(demand) == demanded_count + 1
 
 
 def test_both_databases_have_the_same_statements_but_for_locks_and_bulk() -> None:
