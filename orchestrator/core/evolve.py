@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any
 
 from msgspec.structs import replace
@@ -51,12 +52,17 @@ def rebuild_indexes(run: Run) -> None:
             waiting.append(execution)
         if execution.locks or execution.wanted_locks:
             locking.append(execution)
-    for execution in sorted(waiting, key=lambda e: e.wait.order if e.wait else 0):
+    waiting.sort(key=_order_of_wait)
+    for execution in waiting:
         _index_wait(run, execution)
-    for execution in sorted(locking, key=lambda e: e.lock_order):
+    locking.sort(key=attrgetter("lock_order"))
+    for execution in locking:
         run.locks.update(dict.fromkeys(execution.locks, execution.id))
         for lock in execution.wanted_locks:
             run.lock_waiters.setdefault(lock, OrderedDict())[execution.id] = None
+
+
+_order_of_wait = attrgetter("wait.order")
 
 
 # --- Applying to the run ------------------------------------------------------------------------------------

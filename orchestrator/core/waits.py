@@ -340,8 +340,11 @@ def find_win(wait: Wait, at: datetime, queue_size: QueueSize, find_round: FindRo
     fired = fired_timers(wait, at)
     if not wait.groups:
         return Win((), fired, {})
-    wins = (win_of(wait, group, fired, queue_size, find_round) for group in wait.groups)
-    return next((win for win in wins if win is not None), None)
+    for group in wait.groups:
+        win = win_of(wait, group, fired, queue_size, find_round)
+        if win is not None:
+            return win
+    return None
 
 
 def win_of(
@@ -352,8 +355,9 @@ def win_of(
     find_round: FindRound,
 ) -> Win | None:
     """What this candidate consumes; None: it does not hold."""
-    if not all(_holds(wait.conditions[index], index in fired, find_round) for index in group):
-        return None
+    for index in group:
+        if not _holds(wait.conditions[index], index in fired, find_round):
+            return None
     counts = _allocate(wait, group, queue_size)
     return None if counts is None else Win(group, fired, counts)
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from time import thread_time
 
 from orchestrator.binding.context import Services
 from orchestrator.binding.failures import failure_of
@@ -24,9 +25,11 @@ from orchestrator.engine.crew import begin
 from orchestrator.engine.demand import Demand
 from orchestrator.engine.elsewhere import NO_PROCESSES, Elsewhere, Processes
 from orchestrator.engine.handlers import Handlers
-from orchestrator.engine.pace import MAXIMUM_ROOM, Pace
+from orchestrator.engine.pace import INSTANT, MAXIMUM_ROOM, Pace
 from orchestrator.engine.pulse import Pulse
+from orchestrator.engine.quantum import Quantum
 from orchestrator.engine.ready import Ready
+from orchestrator.engine.seat import Seat
 from orchestrator.engine.shares import Shares, Turns
 from orchestrator.engine.sharing import AGAIN, PATIENCE, Sharing
 from orchestrator.engine.submission import Beat, Performance, Report
@@ -38,19 +41,6 @@ _PUT_OFF = 0.001
 """Seconds for which a finished event may wait for company while there is work at hand."""
 _PUT_OFF_COUNT = 256
 _JOIN_SECONDS = 5.0
-
-
-class Seat:
-    """One handler thread: what it runs, and the lock that it sleeps on."""
-
-    __slots__ = ("is_replaced", "started_at", "task", "wake")
-
-    def __init__(self) -> None:
-        self.wake = threading.Lock()
-        self.wake.acquire()
-        self.task: Task | None = None
-        self.started_at = 0.0
-        self.is_replaced = False
 
 
 class Dispatcher:
@@ -84,6 +74,7 @@ class Dispatcher:
         self._services = services
         self._concurrency = concurrency
         self._pace = Pace(concurrency)
+        self._quantum = Quantum()
         self._turns = Turns(handlers)
         self._elsewhere = Elsewhere(
             clock, self.watch, processes, services=services, beat=self.beat, report=self._report
@@ -204,6 +195,7 @@ class Dispatcher:
     def start(self) -> None:
         self.is_open = True
         self._is_stopping = False
+        self._quantum.begin()
         for _ in range(self._concurrency):
             self._add_thread()
         self._elsewhere.on_call = self.on_call
@@ -304,6 +296,7 @@ class Dispatcher:
         seat.started_at = self._monotonic()
         seat.task = task
         self.watch.need_at(seat.started_at + task.begin(seat.started_at))
+        computed = thread_time()
         try:
             returned = task.bound.invoke(task.snapshot, self._services(task))
         except Exception as error:
@@ -317,6 +310,8 @@ class Dispatcher:
                 self._submit(Report(task, partial(succeeded, task, returned)))
         seconds = self._monotonic() - seat.started_at
         self._pace.note(task.bound.method.handler.name, seconds)
+        if seconds > INSTANT:
+            self._quantum.note(thread_time() - computed)
         seat.task = None
         if self.on_call is not None:
             self.on_call(task, seconds)

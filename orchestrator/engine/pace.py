@@ -8,7 +8,8 @@ _WEIGHT_OF_ALL = 0.02
 is written to the store and claimed again.
 """
 _QUICK = 0.0005
-_INSTANT = 0.00005
+INSTANT = 0.00005
+"""Seconds."""
 _AHEAD = 0.2
 """Seconds of work at hand, about two commits beside handlers that compute: nobody runs dry meanwhile."""
 _AHEAD_OF_URGENT = 0.05
@@ -48,7 +49,7 @@ class Pace:
 
     def is_instant(self, handler: str) -> bool:
         """Done sooner than another thread can be woken for it."""
-        return self._by_handler.get(handler, 1.0) < _INSTANT
+        return self._by_handler.get(handler, 1.0) < INSTANT
 
     def room(self) -> int:
         """How much work to hold: what can run; as much again to go on with, unless that would have to wait

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import logging
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -50,8 +49,6 @@ if TYPE_CHECKING:
     from orchestrator.engine.tracing import Tracing
     from orchestrator.store.bodies import Bodies
 
-_SWITCH_INTERVAL = 0.0005
-"""Seconds. With Python's default of 5 ms one handler that computes slows all others a hundredfold."""
 _YOUNG_OBJECTS = 10_000
 """So many before young objects are searched for garbage: a batch of commits makes thousands that live on."""
 _FLUSH_EVERY = 0.005
@@ -411,8 +408,6 @@ class _StopSign:
 
 
 def _prepare_process() -> None:
-    if sys.getswitchinterval() > _SWITCH_INTERVAL:
-        sys.setswitchinterval(_SWITCH_INTERVAL)
     if 0 < gc.get_threshold()[0] < _YOUNG_OBJECTS:
         gc.set_threshold(_YOUNG_OBJECTS, *gc.get_threshold()[1:])
 

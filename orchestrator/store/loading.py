@@ -19,9 +19,10 @@ Row: TypeAlias = tuple[Any, ...]
 TABLE_COUNT = 6
 _RUN, _STEP, _MESSAGE, _ATTRIBUTE, ROUND, _OUTPUT = range(TABLE_COUNT)
 """Tables, in the order that statements.py reads them in."""
-IN_ORDER = itemgetter(0, 1)
+IN_TABLE, IN_ORDER = itemgetter(0), itemgetter(0, 1)
 """The table, and the place among its rows."""
 
+_STATUSES = {str(status): status for status in Status}
 _decode_json = msgspec.json.Decoder().decode
 _decode_state = msgspec.json.Decoder(RunState).decode
 _decode_error = msgspec.json.Decoder(RunError).decode
@@ -57,7 +58,7 @@ def _run_of(head: Head, state: RunState) -> Run:
     return Run(
         flow_id=head.flow_id,
         run_id=head.run_id,
-        status=Status(head.status),
+        status=_STATUSES[head.status],
         version=head.version,
         attempt=head.attempt,
         request_id=head.request_id,

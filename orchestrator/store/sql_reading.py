@@ -22,7 +22,7 @@ from orchestrator.store.contract import (
     StoredRun,
     WorkerRow,
 )
-from orchestrator.store.loading import IN_ORDER, ROUND, TABLE_COUNT, Row, build_run
+from orchestrator.store.loading import IN_ORDER, IN_TABLE, ROUND, TABLE_COUNT, Row, build_run
 from orchestrator.store.queues import Queues, queues_of
 from orchestrator.store.sought import ANY_RUN, LAST, Sought
 from orchestrator.store.sql import COLUMNS, RUN_TABLES
@@ -72,7 +72,7 @@ class SqlReading:
         rows = self._rows_of_run(head.run)
         rows.sort(key=IN_ORDER)
         run, leases = build_run(head, self.bodies.open_rows("rows_of_run", rows))
-        if any(row[0] == ROUND for row in rows):
+        if ROUND in map(IN_TABLE, rows):
             self._load_rounds(run, head.run)
         rebuild_indexes(run)
         return StoredRun(head, run, leases)

@@ -35,9 +35,8 @@ class Closings:
 
         def note(batch: Batch) -> None:
             before(batch)
-            closed = sum(1 for entry in batch.entries.values() if entry.run.closed_at is not None)
-            if closed:
-                self.count += closed
+            if batch.has_closed_runs:
+                self.count += sum(1 for entry in batch.entries.values() if entry.run.closed_at is not None)
                 self._woken.set()
 
         engine.committer.on_commit = note

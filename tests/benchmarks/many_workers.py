@@ -14,6 +14,8 @@ from tests.benchmarks import flows
 from tests.benchmarks.measure import Line
 
 _STEP_COUNT = 10
+_THREAD_COUNT = 4
+"""Of each worker: handlers that compute gain nothing by more."""
 _LOOK_EVERY = 0.02
 
 
@@ -106,7 +108,7 @@ def _end(worker: subprocess.Popen[str]) -> int:
 
 def main() -> None:
     engine = Engine(sys.argv[1])
-    worker = Worker(engine)
+    worker = Worker(engine, concurrency=_THREAD_COUNT)
     print("ready", flush=True)
     sys.stdin.readline()
     with worker:
