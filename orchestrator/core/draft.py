@@ -118,8 +118,8 @@ class Draft:
         return self._active_count - (self.execution(TIMEOUT_ID) is not None)
 
     def active(self) -> list[Execution]:
-        stored = (e for e in self.run.executions.values() if e.id not in self._executions)
-        return [*stored, *(e for e in self._executions.values() if e is not None)]
+        stored = [e for e in self.run.executions.values() if e.id not in self._executions]
+        return stored + [e for e in self._executions.values() if e is not None]
 
     def active_of_step(self, step: str) -> list[Execution]:
         stored = groups_of(self.run).by_step.get(step, ())
@@ -199,8 +199,8 @@ class Draft:
             condition = wait.conditions[index]
             assert condition.channel is not None
             messages[index] = tuple(self._queue((condition.channel, condition.key)).take(count))
-        taken = tuple((index, tuple(m.seq for m in group)) for index, group in messages.items() if group)
-        change = c.WaitSatisfied(execution.id, self.at, winners, fired, taken)
+        taken = [(index, tuple([m.seq for m in group])) for index, group in messages.items() if group]
+        change = c.WaitSatisfied(execution.id, self.at, winners, fired, tuple(taken))
         self._abandon_children(execution)
         return self._put(change, satisfied(execution, change, messages, self.rounds.reported))
 

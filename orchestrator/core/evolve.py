@@ -279,10 +279,10 @@ def _close(run: Run, change: c.RunClosed) -> None:
 
 def _take(run: Run, key: QueueKey, seqs: tuple[int, ...]) -> tuple[QueuedMessage, ...]:
     queue = run.queues[key]
-    messages = tuple(queue.popleft() for _ in seqs)
-    assert tuple(message.seq for message in messages) == seqs, "messages are taken oldest first"
+    messages = [queue.popleft() for _ in seqs]
+    assert [message.seq for message in messages] == list(seqs), "messages are taken oldest first"
     _keep_queue(run, key, queue)
-    return messages
+    return tuple(messages)
 
 
 def _keep_queue(run: Run, key: QueueKey, queue: deque[QueuedMessage]) -> None:

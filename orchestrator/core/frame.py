@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -87,20 +87,25 @@ def wait_results(wait_for: WaitFor | None, wait: Wait | None) -> dict[str, Json]
         return {}
     by_id: dict[str, list[tuple[PendingCondition, ConditionResult]]] = {}
     if wait is not None:
-        results = wait.results or tuple(ConditionResult() for _ in wait.conditions)
+        results = wait.results or [_NO_RESULT] * len(wait.conditions)
         for pending, result in zip(wait.conditions, results, strict=True):
             by_id.setdefault(pending.id, []).append((pending, result))
     return {
-        declared.id: _declared_result(declared, by_id.get(declared.id, []))
+        declared.id: _declared_result(declared, by_id.get(declared.id, ()))
         for declared in wait_for.conditions
     }
 
 
-def _declared_result(declared: Condition, results: list[tuple[PendingCondition, ConditionResult]]) -> Json:
+_NO_RESULT = ConditionResult()
+
+
+def _declared_result(
+    declared: Condition, results: Sequence[tuple[PendingCondition, ConditionResult]]
+) -> Json:
     if declared.for_each is not None:
         return [_element_result(declared, pending, result) for pending, result in results]
     if not results:
-        return _result(declared, ConditionResult(), None)
+        return _result(declared, _NO_RESULT, None)
     return _result(declared, results[0][1], results[0][0].child)
 
 

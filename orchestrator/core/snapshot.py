@@ -94,8 +94,12 @@ def _take(
 
 
 def _channel_sizes(flow: Flow, run: Run) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-    sizes = dict.fromkeys(flow.channels, 0)
-    of_maps: dict[str, dict[str, int]] = {name: {} for name, each in flow.channels.items() if each.is_map}
+    sizes: dict[str, int] = {}
+    of_maps: dict[str, dict[str, int]] = {}
+    for name, channel in flow.channels.items():
+        sizes[name] = 0
+        if channel.is_map:
+            of_maps[name] = {}
     for (name, key), queue in run.queues.items():
         sizes[name] += len(queue)
         if key is not None:
