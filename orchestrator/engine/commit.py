@@ -127,7 +127,7 @@ class Committer:
         if self.is_paused:
             return False
         return bool(self.inbox or self._suspects) or (
-            self.workplace is not None and (bool(self._doubt) or self.workplace.wanted() > 0)
+            self.workplace is not None and (bool(self._doubt.leases) or self.workplace.wanted() > 0)
         )
 
     def needs_leader(self) -> bool:
@@ -238,7 +238,7 @@ class Committer:
             self.workplace.note_queues(batch.queues)
         if self.workplace is not None and not transaction.is_alive(self.workplace.claimer()):
             self.workplace.note_given_up()
-        if self._doubt:
+        if self._doubt.leases:
             self._doubt.release(transaction, batch, self.runs.cache)
         for submission in submissions:
             if isinstance(submission, Leased):

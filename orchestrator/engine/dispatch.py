@@ -33,7 +33,7 @@ from orchestrator.engine.seat import Seat
 from orchestrator.engine.shares import Shares, Turns
 from orchestrator.engine.sharing import AGAIN, PATIENCE, Sharing
 from orchestrator.engine.submission import Beat, Performance, Report
-from orchestrator.engine.task import Task, failed, succeeded, task_of_call
+from orchestrator.engine.task import Task, apart, failed, succeeded, task_of_call
 from orchestrator.engine.watch import Watch
 from orchestrator.store.queues import Queues
 
@@ -138,11 +138,11 @@ class Dispatcher:
         return task_of_call(entry.number, execution, bound, self.worker)
 
     def accept(self, tasks: list[Task], *, by_dispatcher: bool) -> None:
-        elsewhere = [task for task in tasks if task.is_elsewhere]
-        self._call_count += len(tasks) - len(elsewhere)
+        elsewhere, here = apart(tasks)
+        self._call_count += len(here)
         if elsewhere:
             self._elsewhere.accept(elsewhere)
-        here = [task for task in tasks if not task.is_elsewhere or task.failure is not None]
+            here += [task for task in elsewhere if task.failure is not None]
         self._ready.put(here)
         is_called = self._wake_one() if here and not by_dispatcher else bool(self._idle)
         if self._ready.reserve or (self._line and not is_called):
@@ -151,8 +151,8 @@ class Dispatcher:
             self._demand.ask()
 
     def forget(self, tasks: list[Task]) -> None:
-        elsewhere = [task for task in tasks if task.is_elsewhere]
-        self._call_count -= len(tasks) - len(elsewhere)
+        elsewhere, here = apart(tasks)
+        self._call_count -= len(here)
         if elsewhere:
             self._elsewhere.forget(elsewhere)
 

@@ -13,21 +13,18 @@ from orchestrator.store.contract import Transaction
 
 
 class Doubt:
-    """Used under the commit lock only; false when there is none."""
+    """Used under the commit lock only."""
 
     def __init__(self) -> None:
-        self._workers: dict[tuple[int, str], int] = {}
+        self.leases: dict[tuple[int, str], int] = {}
         """By run and execution, to whom it may be leased."""
 
-    def __bool__(self) -> bool:
-        return bool(self._workers)
-
     def note(self, batch: Batch) -> None:
-        self._workers |= {place: task.worker for place, task in batch.placed.items()}
+        self.leases |= {place: task.worker for place, task in batch.placed.items()}
 
     def release(self, transaction: Transaction, batch: Batch, cache: RunCache) -> None:
         by_worker: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        for (run, execution_id), worker in self._workers.items():
+        for (run, execution_id), worker in self.leases.items():
             entry = cache.peek(run)
             if entry is None or execution_id not in entry.held:
                 by_worker[worker].append((run, execution_id))
@@ -38,4 +35,4 @@ class Doubt:
 
     def end(self) -> None:
         """What was released is stored."""
-        self._workers.clear()
+        self.leases.clear()

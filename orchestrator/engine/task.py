@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterable
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -157,6 +158,15 @@ def failed(task: Task, failure: Failure, at: datetime) -> Event:
 
 def heartbeaten(task: Task, value: Json, at: datetime) -> Event:
     return Heartbeaten(at=at, execution_id=task.execution_id, attempt=task.attempt, value=value)
+
+
+def apart(tasks: Iterable[Task]) -> tuple[list[Task], list[Task]]:
+    """What is called elsewhere, and what is called in handler threads."""
+    elsewhere: list[Task] = []
+    here: list[Task] = []
+    for task in tasks:
+        (elsewhere if task.is_elsewhere else here).append(task)
+    return elsewhere, here
 
 
 def timed_out(seconds: float) -> Failure:

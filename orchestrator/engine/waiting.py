@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
 from typing import Protocol, TypeVar
 
 from orchestrator.engine.cache import Entry
@@ -20,11 +19,15 @@ class Bell(Protocol):
 
 
 class Waiter:
-    """Woken by commits of this process that its notice approves of, and by other processes' rings."""
+    """Woken by commits of this process that its notice approves of, and by other processes' rings.
 
-    __slots__ = ("entry", "flow_id", "looks_anyway", "notice", "run", "wake")
+    It waits inside of `with`.
+    """
 
-    def __init__(self, flow_id: str, notice: Notice, wake: Bell) -> None:
+    __slots__ = ("_waiting", "entry", "flow_id", "looks_anyway", "notice", "run", "wake")
+
+    def __init__(self, waiting: Waiting, flow_id: str, notice: Notice, wake: Bell) -> None:
+        self._waiting = waiting
         self.flow_id = flow_id
         self.notice = notice
         self.wake = wake
@@ -35,6 +38,13 @@ class Waiter:
         self.looks_anyway = False
         """Looks again and again, also if nobody wakes it."""
 
+    def __enter__(self) -> Waiter:
+        self._waiting.add(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._waiting.remove(self)
+
 
 class Waiting:
     def __init__(self) -> None:
@@ -42,21 +52,21 @@ class Waiting:
         self._lock = threading.Lock()
         self.count = 0
 
-    @contextmanager
-    def waiter(self, flow_id: str, notice: Notice, wake: Bell) -> Iterator[Waiter]:
-        waiter = Waiter(flow_id, notice, wake)
+    def waiter(self, flow_id: str, notice: Notice, wake: Bell) -> Waiter:
+        return Waiter(self, flow_id, notice, wake)
+
+    def add(self, waiter: Waiter) -> None:
         with self._lock:
-            self._waiters.setdefault(flow_id, []).append(waiter)
+            self._waiters.setdefault(waiter.flow_id, []).append(waiter)
             self.count += 1
-        try:
-            yield waiter
-        finally:
-            with self._lock:
-                waiters = self._waiters[flow_id]
-                waiters.remove(waiter)
-                self.count -= 1
-                if not waiters:
-                    del self._waiters[flow_id]
+
+    def remove(self, waiter: Waiter) -> None:
+        with self._lock:
+            waiters = self._waiters[waiter.flow_id]
+            waiters.remove(waiter)
+            self.count -= 1
+            if not waiters:
+                del self._waiters[waiter.flow_id]
 
     def note(self, entry: Entry) -> None:
         waiters = self._waiters.get(entry.run.flow_id)

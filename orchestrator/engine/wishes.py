@@ -64,8 +64,8 @@ def start(
         timeout=span(timeout, "timeout"),
         timeout_policy=_timeout_policy(timeout_policy),
         delay=span(delay, "delay"),
-        attributes=mapping(attributes or {}, "attributes"),
-        config=mapping(config or {}, "config"),
+        attributes=mapping(attributes, "attributes") if attributes else {},
+        config=mapping(config, "config") if config else {},
     )
 
 
@@ -127,6 +127,8 @@ def _request(flow_id: str, make: Callable[[datetime], Event]) -> Request:
 
 
 def _policy(policy: ReusePolicy | str) -> ReusePolicy:
+    if isinstance(policy, ReusePolicy):
+        return policy
     try:
         return ReusePolicy(policy)
     except ValueError:

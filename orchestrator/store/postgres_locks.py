@@ -100,7 +100,7 @@ class PostgresLocks(PostgresUpkeep):
         Without a history row nobody could tell afterwards what became of a commit whose answer is lost: then
         the transaction's number is asked for before.
         """
-        if doubtful := self._doubtful & self._assumed.keys():
+        if self._doubtful and (doubtful := self._doubtful & self._assumed.keys()):
             self._lock(doubtful, is_sure=True)
         if self.has_asked or not self.link.waiting_count:
             return
@@ -176,12 +176,13 @@ class PostgresLocks(PostgresUpkeep):
         started: Iterable[str] = (),
         unloaded: Iterable[str] = (),
     ) -> None:
-        asked, flow_ids, started = set(runs).union(reported), set(flow_ids), set(started)
+        flow_ids, reported, started = set(flow_ids), set(reported), set(started)
+        asked = reported.union(runs)
         if not self._assume(asked, flow_ids, started):
             unknown = [each for each in flow_ids | started if each not in self._latest]
             self._lock(asked, unknown, unloaded=list(unloaded))
         else:
-            self._doubtful = self._assumed.keys() - set(reported)
+            self._doubtful = self._assumed.keys() - reported
 
     def _assume(self, runs: set[int], flow_ids: set[str], started: set[str]) -> bool:
         """That all of these are unchanged, and those are new, if that is to be expected."""
@@ -191,7 +192,8 @@ class PostgresLocks(PostgresUpkeep):
         heads = [*map(memory.of, runs), *map(memory.latest, flow_ids)]
         if None in heads:
             return False
-        self._latest |= dict.fromkeys(started)
+        if started:
+            self._latest |= dict.fromkeys(started)
         for head in heads:
             assert head is not None
             self._latest[head.flow_id] = self._assumed[head.run] = head

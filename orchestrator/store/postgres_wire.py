@@ -70,6 +70,8 @@ class Wire:
         self._prepared: dict[Statement, bytes] = {}
         self._numbers = count(1)
         self._last: Expected | None = None
+        self._is_pipeline = False
+        """One statement that is prepared already is sent as it is."""
         self._transformer = Transformer(connection)
         self._readable = select.poll()
         self._readable.register(self._pg.socket, select.POLLIN)
@@ -89,7 +91,6 @@ class Wire:
         try:
             self._end_last()
             answers, error = self._receive(self._message(calls, encoded))
-            self._pg.exit_pipeline_mode()
             if isinstance(error, psycopg.errors.InvalidSqlStatementName):  # somebody has made it forget them
                 raise psycopg.OperationalError(str(error))
             is_over = True
@@ -117,16 +118,23 @@ class Wire:
         if self._last is not None:
             last, self._last = self._last, None
             self._receive(last)
-            self._pg.exit_pipeline_mode()
 
     # --- There ---
 
     def _message(self, calls: Sequence[Call], encoded: list[list[Encoded]]) -> Expected:
-        self._pg.enter_pipeline_mode()
+        pg = self._pg
+        self._is_pipeline = not (
+            len(calls) == len(encoded[0]) == 1
+            and not calls[0].is_many
+            and calls[0].statement in self._prepared
+        )
         expected: Expected = []
+        if self._is_pipeline:
+            pg.enter_pipeline_mode()
         for call, executions in zip(calls, encoded, strict=True):
             self._start(call, executions, expected)
-        self._pg.pipeline_sync()
+        if self._is_pipeline:
+            pg.pipeline_sync()
         self._push()
         return expected
 
@@ -211,9 +219,12 @@ class Wire:
             if result is None:
                 if pg.status == ConnStatus.BAD:
                     raise error or psycopg.OperationalError("the connection is lost")
-                continue
+                if self._is_pipeline:
+                    continue
+                return answers, error
             status = result.status
             if status == ExecStatus.PIPELINE_SYNC:
+                pg.exit_pipeline_mode()
                 return answers, error
             of = next(results, None)
             if status in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):

@@ -39,10 +39,11 @@ def sequential_alone(path: str, flow_count: int) -> Line:
     client = Client(engine)
     with Worker(engine):
         _run(client, flow, range(20))
-        counted = Counted(engine)
         started = time.perf_counter()
         _run(client, flow, range(20, 20 + flow_count))
         seconds = time.perf_counter() - started
+        counted = Counted(engine)
+        _run(client, flow, range(20 + flow_count, 40 + flow_count))
     engine.close()
     return {
         "steps_s": round(10 * flow_count / seconds, 1),
