@@ -245,7 +245,9 @@ class Committer:
                 self._hear(transaction, batch, submission)
             else:
                 try:
-                    if isinstance(submission, Start):
+                    if isinstance(submission, Request):
+                        self._request(transaction, batch, submission)
+                    elif isinstance(submission, Start):
                         self._start(transaction, batch, submission)
                     elif isinstance(submission, Travel):
                         travel_back(transaction, batch, self.runs, submission)
@@ -253,10 +255,8 @@ class Committer:
                         from orchestrator.engine.moving import move
 
                         move(transaction, batch, self.runs, submission)
-                    elif isinstance(submission, Call):
-                        self._call(transaction, batch, submission)
                     else:
-                        self._request(transaction, batch, submission)
+                        self._call(transaction, batch, submission)
                 except OrchestratorError as error:
                     if isinstance(error, StoreError):
                         raise

@@ -25,6 +25,11 @@ def receive(ctx: Context) -> None:
     begun.set()
 
 
+def read(ctx: Context) -> None:
+    """For W4."""
+    assert ctx.wait.go.message is not None
+
+
 def branch(number: int) -> int:
     return number
 
@@ -180,19 +185,19 @@ steps:
     )
 
 
-def message() -> Flow:
+def message(handler: str = "read") -> Flow:
     """Waits for one message from outside."""
     return flow_of(
-        """
+        f"""
 flow: BenchMessage
 handlers: tests.benchmarks.flows
 channels:
-  go: {type: integer, external: true}
+  go: {{type: integer, external: true}}
 start: Wait
 steps:
   Wait:
-    wait_for: {until: {channel: go}}
-    execute: receive
+    wait_for: {{until: {{channel: go}}}}
+    execute: {handler}
     graceful_complete: null
 """
     )

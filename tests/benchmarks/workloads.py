@@ -132,7 +132,7 @@ def fan_out(path: str, branch_count: int) -> Line:
 
 def message_in_process(path: str, count: int) -> Line:
     """W3 in process: publish until the handler of the waiting step starts."""
-    flow = flows.message()
+    flow = flows.message("receive")
     engine = Engine(path)
     client = Client(engine)
     spans = []
@@ -155,7 +155,7 @@ def message_in_process(path: str, count: int) -> Line:
 
 def message_between_processes(path: str, count: int) -> Line:
     """W3 across processes: the publisher is a process of its own (clocks of one machine are compared)."""
-    flow = flows.message()
+    flow = flows.message("receive")
     engine = Engine(path)
     client = Client(engine)
     spans = []
