@@ -67,7 +67,8 @@ class Task(Struct, eq=False, gc=False):
         self.flow = flow.name
         self.handed_out_at = now
         self.run_attempt = run.attempt
-        options = method_options(flow, execution)
+        is_plain = execution.options_path is None
+        options = self.bound.method.handler if is_plain else method_options(flow, execution)
         self.timeout = options.timeout.total_seconds()
         if options.heartbeat is not None:
             self.heartbeat = options.heartbeat.total_seconds()

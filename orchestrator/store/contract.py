@@ -77,8 +77,7 @@ class HistoryRow(NamedTuple):
     """What a client did (codec.py), for time travel."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun:
+class StoredRun(NamedTuple):
     """A run as one snapshot shows it."""
 
     head: Head

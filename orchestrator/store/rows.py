@@ -123,7 +123,11 @@ class RunRows:
 
     def _read(self, seqs: tuple[int, ...]) -> None:
         for seq in seqs:
-            self._messages.setdefault(seq, _StoredMessage(True, False)).is_unread = False
+            message = self._messages.get(seq)
+            if message is None:
+                self._messages[seq] = _StoredMessage(True, False)
+            else:
+                message.is_unread = False
 
     def _queued(self, change: c.MessageQueued) -> None:
         message = change.message
