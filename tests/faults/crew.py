@@ -42,8 +42,12 @@ class Host:
 
     def fork(self, role: str, log: Path, **settings: Any) -> int:
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"role": role, "log": str(log), **settings}) + "\n")
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write(json.dumps({"role": role, "log": str(log), **settings}) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            told = self._errors.read_text()[-2000:]
+            raise AssertionError(f"the host has ended with {self._process.wait(PATIENCE)}: {told}") from None
         try:
             return self._pids.get(timeout=PATIENCE)
         except queue.Empty:

@@ -40,8 +40,12 @@ def main() -> None:
 
 
 def _reap(number: int, frame: FrameType | None) -> None:
+    """May interrupt itself: then what the outer one has just been told is still among the living."""
     while _living:
-        pid, status = os.waitpid(-1, os.WNOHANG)
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
         if not pid:
             return
         _living.discard(pid)
