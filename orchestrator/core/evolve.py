@@ -52,7 +52,7 @@ def rebuild_indexes(run: Run) -> None:
             waiting.append(execution)
         if execution.locks or execution.wanted_locks:
             locking.append(execution)
-    waiting.sort(key=_order_of_wait)
+    waiting.sort(key=attrgetter("wait.order"))
     for execution in waiting:
         _index_wait(run, execution)
     locking.sort(key=attrgetter("lock_order"))
@@ -60,9 +60,6 @@ def rebuild_indexes(run: Run) -> None:
         run.locks.update(dict.fromkeys(execution.locks, execution.id))
         for lock in execution.wanted_locks:
             run.lock_waiters.setdefault(lock, OrderedDict())[execution.id] = None
-
-
-_order_of_wait = attrgetter("wait.order")
 
 
 # --- Applying to the run ------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
-from types import TracebackType
 
 import psycopg
 
@@ -38,7 +37,7 @@ from orchestrator.store.postgres_wire import Statement
 from orchestrator.store.postgres_writing import PostgresTransaction, RunNumbers
 from orchestrator.store.reading_room import ReadingRoom
 from orchestrator.store.times import from_micros
-from orchestrator.store.writing import Writing
+from orchestrator.store.writing import Translated, Writing
 
 _BEGIN_READING = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _COMMIT, _ROLLBACK = Statement("COMMIT"), Statement("ROLLBACK")
@@ -52,7 +51,7 @@ class PostgresStore:
         self.url = address.shown
         self.address = address
         self.dialect = Dialect(address.schema)
-        self._errors = _StoreErrors(self.url)
+        self._errors = Translated(partial(_translated, self.url))
         self._turn = threading.Lock()
         self._writer: Link | None = None
         self._readers: list[Link] = []
@@ -108,10 +107,12 @@ class PostgresStore:
         except BaseException as error:
             self.roll_back(transaction, error)
             raise
-        self._wanted = frozenset()
-        self._strays.clear()  # what was done again has the versions that they would need
-        self._memory.note_commit(transaction)
-        self._turn.release()
+        try:
+            self._wanted = frozenset()
+            self._strays.clear()  # what was done again has the versions that they would need
+            self._memory.note_commit(transaction)
+        finally:
+            self._turn.release()
 
     def roll_back(self, transaction: PostgresTransaction, error: BaseException) -> None:
         """Raises StoreConflict when the connection was lost: nothing of it was stored."""
@@ -268,22 +269,8 @@ class PostgresStore:
             raise StoreError(f"{self.url} was closed by this program")
 
 
-class _StoreErrors:
-    """Around what asks the database: its errors become StoreError."""
-
-    __slots__ = ("_url",)
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, psycopg.Error):
-            raise store_error(error, self._url) from error
+def _translated(place: str, error: BaseException) -> StoreError | None:
+    return store_error(error, place) if isinstance(error, psycopg.Error) else None
 
 
 def upgrade(address: Address, *, is_forced: bool = False) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import datetime
-from types import TracebackType
+from functools import partial
 
 from orchestrator.core.pauses import NO_PAUSES
 from orchestrator.errors import StoreError
@@ -23,7 +23,7 @@ from orchestrator.store.sqlite_reading import SqliteReading, read_pauses, read_q
 from orchestrator.store.sqlite_upkeep import vacuum
 from orchestrator.store.sqlite_writing import SqliteTransaction
 from orchestrator.store.turnstile import Turnstile
-from orchestrator.store.writing import Writing
+from orchestrator.store.writing import Translated, Writing
 
 _POLL_SECONDS = 0.05
 
@@ -35,7 +35,7 @@ class SqliteStore:
         """`makes` False: raises NotFound where there is none."""
         self.url = f"sqlite:///{path}"
         self.path = os.path.abspath(path)
-        self._errors = _StoreErrors(self.path)
+        self._errors = Translated(partial(_store_error, self.path))
         self._turn = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
         self._reading_room = ReadingRoom()
@@ -196,7 +196,7 @@ class SqliteStore:
 def upgrade(path: str, *, is_forced: bool = False) -> Upgrade:
     """Bring the file to the schema of this release; made when it is not there. Raises StoreError."""
     path = os.path.abspath(path)
-    with _StoreErrors(path), contextlib.closing(connect(path)) as connection:
+    with Translated(partial(_store_error, path)), contextlib.closing(connect(path)) as connection:
         turnstile = Turnstile(path)
         try:
             with turnstile:
@@ -205,24 +205,12 @@ def upgrade(path: str, *, is_forced: bool = False) -> Upgrade:
             turnstile.close()
 
 
-class _StoreErrors:
-    """Around what asks the database: its errors become StoreError."""
-
-    __slots__ = ("_path",)
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if isinstance(error, sqlite3.Error):
-            raise StoreError(f"{self._path}: {explain(error)}", path=self._path) from error
-        if isinstance(error, OSError):
-            raise StoreError(f"{self._path}: {error.strerror or error}", path=self._path) from error
+def _store_error(path: str, error: BaseException) -> StoreError | None:
+    if isinstance(error, sqlite3.Error):
+        return StoreError(f"{path}: {explain(error)}", path=path)
+    if isinstance(error, OSError):
+        return StoreError(f"{path}: {error.strerror or error}", path=path)
+    return None
 
 
 def _poll(path: str, on_ring: Callable[[], None]) -> Callable[[], None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Generic, Protocol, TypeVar
@@ -21,6 +22,25 @@ class Writer(Protocol[T]):
         ...
 
     def roll_back(self, transaction: T, error: BaseException) -> None: ...
+
+
+class Translated:
+    """Around what asks the database: what `translate` makes of an error is raised in its place."""
+
+    __slots__ = ("_translate",)
+
+    def __init__(self, translate: Callable[[BaseException], Exception | None]) -> None:
+        """None: it is raised as it is."""
+        self._translate = translate
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None and (translated := self._translate(error)) is not None:
+            raise translated from error
 
 
 class Writing(Generic[T]):

@@ -56,6 +56,14 @@ def test_handlers_that_begin_to_compute_long_are_interrupted_again() -> None:
     assert chosen() == SHORTEST
 
 
+def test_the_next_worker_of_a_process_lets_handlers_finish_as_the_first_one_did() -> None:
+    Quantum().begin()
+    quantum = Quantum()
+    quantum.begin()
+    note(quantum, 0.0005)
+    assert chosen() == LONGEST
+
+
 def test_a_shorter_interval_that_the_program_has_chosen_is_kept() -> None:
     sys.setswitchinterval(0.0001)
     quantum = Quantum()
