@@ -92,8 +92,11 @@ class Committer:
     def lead(self, receipt: Receipt | None = None, *, by_dispatcher: bool = False) -> None:
         """Commit until nothing is left, unless somebody else is at it: they look again when they are done.
 
-        `receipt`: what the client waits for who leads. `by_dispatcher`: it wakes whom it needs itself.
+        `receipt`: what the client waits for who leads, unless a thread of the worker is about to.
+        `by_dispatcher`: it wakes whom it needs itself.
         """
+        if receipt is not None and self.workplace is not None and self.workplace.leads_soon():
+            return
         while self.has_work():
             if not self._lock.acquire(blocking=False):
                 return

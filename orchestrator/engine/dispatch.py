@@ -172,13 +172,22 @@ class Dispatcher:
         self.watch.need_by(at)
 
     def take_over(self) -> bool:
-        try:
-            following = self._line[0]
-        except IndexError:
+        following = self._following()
+        if following is None:
             return self._wake_one()
-        if not self._pace.is_quick(following.bound.method.handler.name) or not self._wake_one():
+        if not self._pace.is_quick(following) or not self._wake_one():
             return False
         self.watch.mind()  # it is usually quick
+        return True
+
+    def leads_soon(self) -> bool:
+        following, is_instant = self._following(), self._pace.is_instant
+        if following is None or not is_instant(following):
+            return False
+        other_count = len(self._idle) + sum(not is_instant(task.handler) for task in self.running())
+        if other_count >= len(self._seats):
+            return False
+        self.watch.mind()  # it is usually done in an instant
         return True
 
     def calls_for_work(self) -> bool:
@@ -274,14 +283,18 @@ class Dispatcher:
 
     def _call_company(self) -> None:
         """Somebody for what else is ready, unless that is done before anybody is awake."""
-        try:
-            following = self._line[0]
-        except IndexError:
-            return
-        if self._pace.is_instant(following.bound.method.handler.name):
+        following = self._following()
+        if following is not None and self._pace.is_instant(following):
             self.watch.mind()
-        else:
+        elif following is not None:
             self._wake_one()
+
+    def _following(self) -> str | None:
+        """The handler of what is ready next."""
+        try:
+            return self._line[0].handler
+        except IndexError:
+            return None
 
     def _perform(self, seat: Seat, task: Task) -> None:
         if task.is_cancelled:
@@ -299,9 +312,6 @@ class Dispatcher:
         computed = thread_time()
         try:
             returned = task.bound.invoke(task.snapshot, self._services(task))
-        except Exception as error:
-            if task.end():
-                self._report_failure(task, failure_of(error))
         except BaseException as error:  # SystemExit and its like end a handler, not the worker
             if task.end():
                 self._report_failure(task, failure_of(error))
@@ -309,7 +319,7 @@ class Dispatcher:
             if task.end():
                 self._submit(Report(task, partial(succeeded, task, returned)))
         seconds = self._monotonic() - seat.started_at
-        self._pace.note(task.bound.method.handler.name, seconds)
+        self._pace.note(task.handler, seconds)
         if seconds > INSTANT:
             self._quantum.note(thread_time() - computed)
         seat.task = None
@@ -369,15 +379,11 @@ class Dispatcher:
 
     def _may_put_off(self) -> bool:
         """There is quick work at hand: run on for an instant, so that more is committed together."""
-        try:
-            following = self._line[0]
-        except IndexError:
+        following = self._following()
+        if following is None or not self._pace.is_quick(following):
             return False
-        if len(self._committer.inbox) >= _PUT_OFF_COUNT:
-            return False
-        if not self._pace.is_quick(following.bound.method.handler.name):
-            return False
-        if self._monotonic() - self._oldest_at > _PUT_OFF:
+        is_time_up = self._monotonic() - self._oldest_at > _PUT_OFF
+        if is_time_up or len(self._committer.inbox) >= _PUT_OFF_COUNT:
             return False
         self.watch.mind()
         return True

@@ -1,17 +1,32 @@
-"""Telling the store which runs a batch is about, before they are looked at one by one."""
+"""Having the runs that a batch is about at hand, before anything is decided about them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from contextlib import suppress
 
 from orchestrator.engine.runs import Runs
-from orchestrator.engine.submission import Call, Leased, Migrate, Start, Submission
+from orchestrator.engine.submission import Call, Leased, Migrate, Request, Start, Submission
+from orchestrator.errors import OrchestratorError
 from orchestrator.store.contract import Transaction
 
 
-def foresee(transaction: Transaction, submissions: Iterable[Submission], known: Runs) -> None:
-    if not transaction.answers_together:
-        return
+def foresee(transaction: Transaction, submissions: Sequence[Submission], known: Runs) -> None:
+    if len(submissions) > 1 and not transaction.answers_together:
+        _load(transaction, submissions, known)
+    elif transaction.answers_together:
+        _ask_together(transaction, submissions, known)
+
+
+def _load(transaction: Transaction, submissions: Sequence[Submission], known: Runs) -> None:
+    """A processor does the same thing many times in a row faster than in turns with others."""
+    for submission in submissions:
+        if isinstance(submission, Request):
+            with suppress(OrchestratorError):  # raised again when its turn comes
+                known.by_flow_id(transaction, submission.flow_id)
+
+
+def _ask_together(transaction: Transaction, submissions: Sequence[Submission], known: Runs) -> None:
     runs: set[int] = set()
     reported: set[int] = set()
     started: set[str] = set()

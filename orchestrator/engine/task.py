@@ -87,6 +87,10 @@ class Task(Struct, eq=False, gc=False):
             return False
         return self.attempt == execution.attempt and self.run_attempt == run.attempt
 
+    @property
+    def handler(self) -> str:
+        return self.bound.method.handler.name
+
     def begin(self, now: float) -> float:
         """The handler is called; seconds after which it has to be looked at."""
         if self.heartbeat is None:

@@ -70,6 +70,10 @@ class Workplace(Protocol):
         """Others have taken this worker for dead: it needs a new lease."""
         ...
 
+    def leads_soon(self) -> bool:
+        """A thread commits in an instant, when what is ready is done."""
+        ...
+
     def take_over(self) -> bool:
         """Let a thread commit what is there; False: none could at once."""
         ...

@@ -1,25 +1,41 @@
 """Clients that were answered together commit together again (gathering.py)."""
 
+import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from orchestrator.engine import gathering
+from orchestrator.engine import gathering, wishes
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.client import Client
 from orchestrator.engine.engine import Engine
 from orchestrator.engine.submission import Start
+from orchestrator.errors import BodyUnreadable, NotFound
 from tests.benchmarks import flows
-from tests.support.engine_kit import Kit
+from tests.support import engine_handlers
+from tests.support.engine_kit import Gate, Kit, flow_of
 
+WIDE = flow_of(
+    """
+flow: Wide
+handlers: tests.support.engine_handlers
+input: integer
+start: Split
+steps:
+  Split: {input: integer, go_to_many: [{step: Branch, for_each: "${range(input)}"}]}
+  Branch: {execute: {handler: gated, timeout: 1h}, graceful_complete: null}
+"""
+)
 FOR_EVER, SOON = 3600.0, 20.0
 """Seconds."""
 
 
 class Office:
     def __init__(self, path: Path) -> None:
+        self.path = path
         self.engine = Engine(str(path))
         self.flow = flows.message()
         self.batches: list[int] = []
@@ -158,6 +174,26 @@ def test_a_client_that_has_its_answer_leaves_the_lead_to_the_worker(kit: Kit) ->
     assert leaders[:2] == [threading.current_thread().name, "handler-1"]
 
 
+@pytest.mark.parametrize(("seconds", "leads_itself"), [(0.0, False), (0.01, True)])
+def test_a_client_leaves_the_lead_to_a_handler_thread_that_is_through_in_an_instant(
+    kit: Kit, seconds: float, leads_itself: bool
+) -> None:
+    """What the client wants and what the handlers give are one commit then."""
+    gate = engine_handlers.gates["Branch"] = Gate()
+    committer = kit.engine.committer
+    with kit.working(concurrency=1) as worker:
+        kit.client.start(WIDE, "run-1", 3)
+        gate.await_arrival()
+        worker._dispatcher._pace.note("gated", seconds)
+        own = Start(flows.message(), "own", "own")
+        committer.submit(own)
+        committer.lead(own.receipt)
+        assert own.receipt.is_answered is leads_itself
+        gate.open(3)
+        assert own.receipt.result().is_new
+        assert kit.client.wait("run-1", SOON)["status"] == "COMPLETED"
+
+
 def test_work_that_somebody_else_commits_meanwhile_is_begun_at_once(kit: Kit) -> None:
     """Nothing but that commit makes the worker look: its watch is blind."""
     rested = threading.Semaphore(0)
@@ -173,3 +209,24 @@ def test_work_that_somebody_else_commits_meanwhile_is_begun_at_once(kit: Kit) ->
             kit.engine.committer.submit(start)
             kit.engine.committer.exclusively(lambda transaction, now: None, "prune")
             assert kit.client.wait(f"run-{number}", SOON)["status"] == "COMPLETED"
+
+
+def test_of_runs_that_are_loaded_together_one_that_cannot_be_read_refuses_its_own_client_only(
+    office: Office,
+) -> None:
+    office.answer_together("sound", "broken")
+    with closing(sqlite3.connect(office.path)) as other:
+        other.execute("UPDATE runs SET state = X'C101016B00' WHERE flow_id = 'broken'")
+        other.commit()
+    for entry in list(office.engine.committer.runs.cache):
+        office.engine.committer.runs.cache.drop(entry)
+    stops = {name: wishes.stop(name) for name in ("sound", "broken", "absent")}
+    for wish in stops.values():
+        office.engine.committer.submit(wish)
+    office.engine.lead()
+    assert office.batches == [1]
+    stops["sound"].receipt.result()
+    with pytest.raises(BodyUnreadable, match="configured here has none"):
+        stops["broken"].receipt.result()
+    with pytest.raises(NotFound, match="absent"):
+        stops["absent"].receipt.result()

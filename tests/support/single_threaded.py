@@ -81,6 +81,9 @@ class SingleThreaded:
     def note_work(self, *, has_more: bool | None, due_at: datetime | None) -> None:
         pass
 
+    def leads_soon(self) -> bool:
+        return False
+
     def take_over(self) -> bool:
         return False
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from orchestrator.engine.dispatch import Dispatcher
 from orchestrator.engine.engine import Engine
+from orchestrator.engine.seat import Seat
+from orchestrator.engine.task import Task
 from orchestrator.engine.worker import Worker
 from orchestrator.store.queues import Priority, Queue, Queues, QueueSettings
 
@@ -61,3 +65,37 @@ def test_less_work_is_held_ahead_once_a_queue_has_a_priority(
     assert (dispatcher.wanted() < usual) is (priority is not Priority.NORMAL)
     dispatcher.note_queues(Queues())
     assert dispatcher.wanted() == usual
+
+
+INSTANT, SLOW = "instant", "slow"
+
+
+@pytest.mark.parametrize(
+    ("ready", "seats", "leads"),
+    [
+        ([], [INSTANT], False),
+        ([SLOW], [INSTANT], False),
+        ([INSTANT], [INSTANT], True),
+        ([INSTANT], [SLOW], False),
+        ([INSTANT], [SLOW, INSTANT], True),
+        ([INSTANT], [None], True),
+        ([INSTANT], ["asleep"], False),
+        ([INSTANT], [SLOW, "asleep"], False),
+        ([INSTANT], [], False),
+    ],
+)
+def test_a_thread_leads_soon_that_is_awake_with_only_instants_before_it(
+    dispatcher: Dispatcher, ready: list[str], seats: list[str | None], leads: bool
+) -> None:
+    dispatcher._pace.note(INSTANT, 0.00001)
+    dispatcher._pace.note(SLOW, 0.1)
+    dispatcher._ready.put(cast(list[Task], [SimpleNamespace(handler=name) for name in ready]))
+    for name in seats:
+        seat = Seat()
+        dispatcher._seats.append(seat)
+        if name == "asleep":
+            dispatcher._idle.append(seat)
+        elif name is not None:
+            seat.task = cast(Task, SimpleNamespace(handler=name))
+    assert dispatcher.leads_soon() is leads
+    assert (dispatcher.watch._mind_at is not None) is leads, "if it takes longer, somebody looks"
