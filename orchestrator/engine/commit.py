@@ -8,7 +8,6 @@ has answered woke (gathering.py).
 from __future__ import annotations
 
 import logging
-import threading
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -17,7 +16,6 @@ from itertools import chain
 
 from orchestrator.binding.failures import failure_of
 from orchestrator.clock import Clock
-from orchestrator.core.events import RunStarted
 from orchestrator.core.reuse import Answer, may_start
 from orchestrator.core.state import Status
 from orchestrator.engine import leases
@@ -33,6 +31,7 @@ from orchestrator.engine.foresight import foresee
 from orchestrator.engine.gathering import Gathering
 from orchestrator.engine.holding import check_leases, end_leases, open_leases
 from orchestrator.engine.inside import demand_outside, perform
+from orchestrator.engine.lead import Lead
 from orchestrator.engine.opening import existing, open_run, store_definition
 from orchestrator.engine.runs import Runs
 from orchestrator.engine.submission import (
@@ -75,7 +74,7 @@ class Committer:
         self.runs = runs
         self._clock = clock
         self._faults = faults
-        self._lock = threading.Lock()
+        self._lead = Lead()
         self._suspects: deque[Submission] = deque()
         """Submissions of a batch that failed for a reason of its own: tried one by one."""
         self._doubt = Doubt()
@@ -98,16 +97,28 @@ class Committer:
         if receipt is not None and self.workplace is not None and self.workplace.leads_soon():
             return
         while self.has_work():
-            if not self._lock.acquire(blocking=False):
+            if not self._lead_once(receipt, by_dispatcher=by_dispatcher):
                 return
-            try:
-                self._is_led_by_dispatcher = by_dispatcher
-                self._gather(receipt)
-                self._commit_batch()
-            finally:
-                self._lock.release()
             if receipt is not None and self._hands_over(receipt):
                 return
+
+    def lead_briefly(self) -> bool:
+        """One commit, for a thread that has other duties. True: there is more, and nobody at it."""
+        if self.has_work():
+            self._lead_once(by_dispatcher=True)
+        return self.needs_leader()
+
+    def _lead_once(self, receipt: Receipt | None = None, *, by_dispatcher: bool) -> bool:
+        """False: somebody else is at it."""
+        if not self._lead.take():
+            return False
+        try:
+            self._is_led_by_dispatcher = by_dispatcher
+            self._gather(receipt)
+            self._commit_batch()
+        finally:
+            self._lead.leave()
+        return True
 
     def _hands_over(self, receipt: Receipt) -> bool:
         """A client that has its answer leads on only if nobody else can: its next call would be late."""
@@ -135,11 +146,11 @@ class Committer:
 
     def needs_leader(self) -> bool:
         """There is work, and nobody at it who would look again."""
-        return self.has_work() and not self._lock.locked()
+        return self.has_work() and not self._lead.is_taken
 
     def is_settled(self) -> bool:
         """Nothing to commit, nothing being committed."""
-        return not self.has_work() and not self._lock.locked()
+        return not self.has_work() and not self._lead.is_taken
 
     def exclusively(
         self,
@@ -158,11 +169,12 @@ class Committer:
                 action(transaction, self._tell_time())
                 self._faults.before(point)
 
-        with self._lock:
+        with self._lead:
             persistently(write)
             self._faults.after(point)
             then()
-        self.lead()
+        if self.needs_leader() and (self.workplace is None or not self.workplace.nudge()):
+            self.lead()
 
     def hand_back(self, take_back: Callable[[], list[Task]]) -> None:
         """Release leases of work that was not begun (rule 157)."""
@@ -327,20 +339,7 @@ class Committer:
             if answer is Answer.REJECT:
                 batch.receipts.append((start.receipt, existing(start, latest)))
                 return
-        event = RunStarted(
-            at=batch.now,
-            flow_id=start.flow_id,
-            run_id=start.run_id,
-            input=start.input,
-            has_input=start.has_input,
-            attributes=dict(start.attributes),
-            delay=start.delay,
-            request_id=start.request_id,
-            timeout=start.timeout,
-            timeout_policy=start.timeout_policy,
-            config=dict(start.config),
-        )
-        entry = open_run(transaction, batch, self.runs, start.flow, event, latest)
+        entry = open_run(transaction, batch, self.runs, start.flow, start.event(batch.now), latest)
         for child in start.children:
             store_definition(transaction, batch, self.runs, child)
         batch.receipts.append(

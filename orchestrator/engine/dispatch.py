@@ -367,15 +367,13 @@ class Dispatcher:
 
     def _keep_heartbeats(self) -> float | None:
         """Those that came too soon after others; seconds until there are more to keep."""
-        soonest: float | None = None
         now = self._clock.monotonic()
-        for task in [*self.running(), *self._elsewhere.watched()]:
-            if task.pulse is None or self._keep_heartbeat(task, task.pulse):
-                continue
-            left = task.pulse.seconds_left(now)
-            if left is not None:
-                soonest = left if soonest is None else min(soonest, left)
-        return soonest
+        left = [
+            task.pulse.seconds_left(now)
+            for task in [*self.running(), *self._elsewhere.watched()]
+            if task.pulse is not None and not self._keep_heartbeat(task, task.pulse)
+        ]
+        return min((each for each in left if each is not None), default=None)
 
     def _may_put_off(self) -> bool:
         """There is quick work at hand: run on for an instant, so that more is committed together."""
@@ -410,10 +408,12 @@ class Dispatcher:
 
     # --- Clocks ---
 
-    def nudge(self) -> None:
-        """There is something to commit: let a thread see to it."""
+    def nudge(self) -> bool:
+        if self._is_stopping:
+            return False
         if not self._wake_one():
             self.watch.mind()
+        return True
 
     def _look(self, is_due: bool) -> float | None:
         """The watch's turn: seconds until it has to look again, None: not before it is asked to."""
@@ -425,9 +425,9 @@ class Dispatcher:
             self._committer.is_paused = False
             self.on_due()
         soonest = self._sharing.hand_back_waiting(self._give_up_overdue(self._keep_heartbeats()))
-        self._committer.lead(by_dispatcher=True)
-        if self._line:
-            self._wake_one()
+        is_left = self._committer.lead_briefly()
+        if (is_left or self._line) and not self._wake_one() and is_left:
+            self.watch.need_now()
         return soonest
 
     def _give_up_overdue(self, soonest: float | None) -> float | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from orchestrator.binding.context import NO_SERVICES, Services
 from orchestrator.binding.invoke import BoundHandler, Returned
-from orchestrator.core.events import Event
+from orchestrator.core.events import Event, RunStarted
 from orchestrator.core.reuse import ReusePolicy
 from orchestrator.core.travel import Target
 from orchestrator.definition.model import Flow, Json
@@ -83,6 +83,21 @@ class Start:
     children: tuple[Flow, ...] = ()
     """Definitions that its subflows may be started from."""
     receipt: Receipt = field(default_factory=Receipt)
+
+    def event(self, at: datetime) -> RunStarted:
+        return RunStarted(
+            at=at,
+            flow_id=self.flow_id,
+            run_id=self.run_id,
+            input=self.input,
+            has_input=self.has_input,
+            attributes=dict(self.attributes),
+            delay=self.delay,
+            request_id=self.request_id,
+            timeout=self.timeout,
+            timeout_policy=self.timeout_policy,
+            config=dict(self.config),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,10 @@ class Workplace(Protocol):
         """Let a thread commit what is there; False: none could at once."""
         ...
 
+    def nudge(self) -> bool:
+        """There is something to commit: let a thread see to it. False: there is none, work is over."""
+        ...
+
     def retry_at(self, at: datetime) -> None:
         """Lead a commit then."""
         ...

@@ -208,6 +208,7 @@ def test_work_that_somebody_else_commits_meanwhile_is_begun_at_once(kit: Kit) ->
             start = Start(flows.sequence(2), f"run-{number}", f"run-{number}")
             kit.engine.committer.submit(start)
             kit.engine.committer.exclusively(lambda transaction, now: None, "prune")
+            assert start.receipt.result().is_new
             assert kit.client.wait(f"run-{number}", SOON)["status"] == "COMPLETED"
 
 

@@ -84,6 +84,9 @@ class SingleThreaded:
     def leads_soon(self) -> bool:
         return False
 
+    def nudge(self) -> bool:
+        return False
+
     def take_over(self) -> bool:
         return False
 
