@@ -127,7 +127,7 @@ class PostgresStore:
 
     def _commit(self, link: Link, transaction: PostgresTransaction) -> None:
         if transaction.is_ring_due:
-            link.defer("notify", self.bell.channel, self.bell.token)
+            link.defer_ring(self.bell.channel, self.bell.token)
         if transaction.is_call_due:
             link.defer("notify", self.bell.channel, self.bell.token + CALL)
         transaction.make_sure()

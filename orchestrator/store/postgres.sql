@@ -1096,6 +1096,19 @@ insert_history AS
  SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
 FROM found) = 1) THEN 1 ELSE 0 END AS anon_1
 
+-- statement finish_and_ring(status, version, attempt, closed_at, state, error, of_run, from_version, of_run, run, version, at, kind, execution_id, body, event, channel, payload)
+WITH found AS
+(UPDATE orchestrator.runs SET status=%s::VARCHAR, version=%s::INTEGER, attempt=%s::INTEGER, closed_at=%s::BIGINT, state=%s, error=%s WHERE orchestrator.runs.run = %s::BIGINT AND orchestrator.runs.version = %s::INTEGER RETURNING 1),
+delete_steps AS
+(DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = %s::BIGINT),
+insert_history AS
+(INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s)),
+notify AS
+(SELECT pg_notify(%s::VARCHAR, %s::VARCHAR) AS pg_notify_1)
+ SELECT 1 / CASE WHEN ((SELECT count(*) AS count_1
+FROM found) = 1) THEN 1 ELSE 0 END AS anon_1
+FROM notify
+
 -- statement trusting_begin(hash, run, flow_id, is_latest, run_id, flow, definition, request_id, status, version, attempt, started_at, closed_at, input, state, error, run, execution_id, step, phase, attempt, due_at, worker, body, run, version, at, kind, execution_id, body, event, fence, workers, worker_count)
 WITH known AS
 (SELECT orchestrator.definitions.hash AS hash
@@ -1146,3 +1159,21 @@ WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = 
 FROM orchestrator.pauses)) AND NOT (EXISTS (SELECT orchestrator.queues.queue
 FROM orchestrator.queues))) THEN CASE WHEN ((SELECT count(*) AS count_1
 FROM found) = 1) THEN 1 ELSE 0 END ELSE 0 END AS anon_1
+
+-- statement trusting_finish_and_ring(status, version, attempt, closed_at, state, error, of_run, from_version, of_run, run, version, at, kind, execution_id, body, event, channel, payload, fence, workers, worker_count)
+WITH found AS
+(UPDATE orchestrator.runs SET status=%s::VARCHAR, version=%s::INTEGER, attempt=%s::INTEGER, closed_at=%s::BIGINT, state=%s, error=%s WHERE orchestrator.runs.run = %s::BIGINT AND orchestrator.runs.version = %s::INTEGER RETURNING 1),
+delete_steps AS
+(DELETE FROM orchestrator.steps WHERE orchestrator.steps.run = %s::BIGINT),
+insert_history AS
+(INSERT INTO orchestrator.history (run, version, at, kind, execution_id, body, event) VALUES (%s::BIGINT, %s::INTEGER, %s::BIGINT, %s::VARCHAR, %s::VARCHAR, %s, %s)),
+notify AS
+(SELECT pg_notify(%s::VARCHAR, %s::VARCHAR) AS pg_notify_1)
+ SELECT 1 / CASE WHEN (pg_try_advisory_xact_lock(%s::BIGINT) AND (SELECT count(*) AS count_1
+FROM (SELECT orchestrator.workers.worker AS worker
+FROM orchestrator.workers
+WHERE orchestrator.workers.worker = any(%s::BIGINT[]) FOR KEY SHARE) AS kept) = %s::BIGINT AND NOT (EXISTS (SELECT orchestrator.pauses.flow
+FROM orchestrator.pauses)) AND NOT (EXISTS (SELECT orchestrator.queues.queue
+FROM orchestrator.queues))) THEN CASE WHEN ((SELECT count(*) AS count_1
+FROM found) = 1) THEN 1 ELSE 0 END ELSE 0 END AS anon_1
+FROM notify

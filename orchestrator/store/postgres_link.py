@@ -32,7 +32,8 @@ _CONFLICTS = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.SerializationFailure,
 )
-_TRUSTING = "trusting_"
+_TRUSTING, _RINGING = "trusting_", "_and_ring"
+"""Marks in the names of statements that do the same as others, and more."""
 _READ_COMMITTED = "READ COMMITTED"
 """Others, and databases that are only alike, are told where a transaction begins and ends."""
 LONGEST_IDLE = 10_000
@@ -60,6 +61,11 @@ class Dialect:
             self.statements[name.removeprefix(_TRUSTING)]: statement
             for name, statement in self.statements.items()
             if name.startswith(_TRUSTING)
+        }
+        self.ringing = {
+            self.statements[name.removesuffix(_RINGING)]: statement
+            for name, statement in self.statements.items()
+            if name.endswith(_RINGING)
         }
         self.tables = tuple(text.split()[2] for text in self.definitions if text.startswith("CREATE TABLE"))
 
@@ -90,6 +96,7 @@ class Link:
         self.connection = connection
         self.statements = dialect.statements
         self._trusting = dialect.trusting
+        self._ringing = dialect.ringing
         self.is_transaction = is_transaction
         self.fence = secrets.randbits(63)
         """A lock that commits may take which nobody can ask about afterwards (postgres_fate.py)."""
@@ -141,6 +148,14 @@ class Link:
     def defer_text(self, text: str | Statement) -> None:
         """A `Statement` is one that comes again."""
         self._waiting.append(Call(text if isinstance(text, Statement) else Statement(text, is_kept=False)))
+
+    def defer_ring(self, *parameters: object) -> None:
+        """Of "notify". What waits alone does it itself, if it is of the kind that can."""
+        ringing = self._ringing.get(self._waiting[0].statement) if len(self._waiting) == 1 else None
+        if ringing is None:
+            self.defer("notify", *parameters)
+        else:
+            self._waiting[0] = Call(ringing, (*self._waiting[0].parameters, *parameters))
 
     def trust_in_first(self, *demanded: object) -> bool:
         """The first that waits demands this itself, if it is of the kind that can."""

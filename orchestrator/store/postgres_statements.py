@@ -362,6 +362,7 @@ MERGED = {
     "begin": ("demand_definition", "insert_run", "insert_step", "insert_history"),
     "advance": ("update_run", "delete_step", "insert_step", "insert_history"),
     "finish": ("close_run", "delete_steps", "insert_history"),
+    "finish_and_ring": ("close_run", "delete_steps", "insert_history", "notify"),
 }
 """Several as one; their parameters one after the other. `trusting_…`: behind "demand_no_orders", whose
 parameters come last.
@@ -374,7 +375,10 @@ _FAVOURABLE = "THEN 1 ELSE 0 END"
 
 
 def _merge(names: tuple[str, ...]) -> tuple[list[str], str]:
-    """Parameters and text. What is demanded is looked at first, and locked, in the order of `names`."""
+    """Parameters and text. What is demanded is looked at first, and locked, in the order of `names`.
+
+    A query that is not asked for its rows would not be executed.
+    """
     parameters, made, verdict = [], [], "1"
     for name in reversed(names):
         its_parameters, text = _compile(STATEMENTS[name])
@@ -383,7 +387,9 @@ def _merge(names: tuple[str, ...]) -> tuple[list[str], str]:
         made.append(guarded["made"] if guarded else f"{name} AS\n({text})")
         parameters.append(its_parameters)
     written = ",\n".join(each for each in reversed(made) if each)
-    return [*chain.from_iterable(reversed(parameters))], f"WITH {written}\n SELECT 1 / {verdict} AS anon_1"
+    asked = "\nFROM notify" if "notify" in names else ""
+    text = f"WITH {written}\n SELECT 1 / {verdict} AS anon_1{asked}"
+    return [*chain.from_iterable(reversed(parameters))], text
 
 
 def _trust(names: tuple[str, ...]) -> tuple[list[str], str]:

@@ -18,6 +18,7 @@ from psycopg import Connection
 from psycopg.adapt import Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, Format
+from psycopg.pq.abc import PGresult
 
 Rows: TypeAlias = list[tuple[Any, ...]]
 Encoded: TypeAlias = tuple[list[bytes | None], list[int]]
@@ -53,10 +54,27 @@ Expected: TypeAlias = list[Call | Statement | None]
 """Whose results come, in order; None: of a call whose result nobody wants."""
 
 
-class Answer(NamedTuple):
-    rows: Rows
-    row_count: int
-    """How many rows were found or changed."""
+class Answer:
+    """Its rows are read when somebody asks for them: of most statements nobody does."""
+
+    __slots__ = ("_result", "_transformer")
+
+    def __init__(self, result: PGresult, transformer: Any) -> None:
+        self._result = result
+        self._transformer = transformer
+
+    @property
+    def rows(self) -> Rows:
+        if not (count := self._result.ntuples):
+            return []
+        self._transformer.set_pgresult(self._result)
+        rows: Rows = self._transformer.load_rows(0, count, tuple)
+        return rows
+
+    @property
+    def row_count(self) -> int:
+        """How many rows were found or changed."""
+        return self._result.ntuples or self._result.command_tuples or 0
 
 
 class Wire:
@@ -229,19 +247,12 @@ class Wire:
             of = next(results, None)
             if status in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
                 if isinstance(of, Call):
-                    answers.append(self._read(result))
+                    answers.append(Answer(result, self._transformer))
                 continue
             if isinstance(of, Statement):
                 self._prepared.pop(of, None)
             if status == ExecStatus.FATAL_ERROR and error is None:
                 error = error_from_result(result, self._encoding)
-
-    def _read(self, result: Any) -> Answer:
-        row_count = result.ntuples
-        if not row_count:
-            return Answer([], result.command_tuples or 0)
-        self._transformer.set_pgresult(result)
-        return Answer(self._transformer.load_rows(0, row_count, tuple), row_count)
 
 
 def _first_of(elements: list[Any]) -> Any:

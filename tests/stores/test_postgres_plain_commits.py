@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
@@ -19,6 +21,8 @@ from orchestrator.store.postgres_wire import Answer, Call, Wire
 from tests.stores.committing import FLOW, NOW, commit, execution
 from tests.support import postgres
 
+SOON = 20.0
+"""Seconds."""
 OPENED, ENDED = c.RunOpened("a", "id of a", NOW), c.StepEnded("A-1", c.COMPLETED)
 PLAIN: dict[str, tuple[c.Change, ...]] = {
     "start": (OPENED, c.StepQueued(execution("A"))),
@@ -52,8 +56,10 @@ class Place:
             commit(transaction, number, run, opened, c.StepQueued(execution("A")), worker=self.worker)
         return number, run
 
-    def commit(self) -> None:
+    def commit(self, *, rings: bool = False) -> None:
         with self.store.writing() as transaction:
+            if rings:
+                transaction.ring()
             if self.kind == "start":
                 transaction.prepare([], [], [], ["a"])
                 number = transaction.next_run_number()
@@ -111,7 +117,10 @@ def go_first(other: Store, place: Place) -> None:
             commit(transaction, place.number, run, c.AttributeSet("n", None, 1))
 
 
-def test_it_is_one_message_of_one_statement(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("rings", [False, True])
+def test_it_is_one_message_of_one_statement_and_an_end_rings_with_it(
+    place: Place, monkeypatch: pytest.MonkeyPatch, rings: bool
+) -> None:
     sent: list[int] = []
     send = Wire.send
 
@@ -120,9 +129,9 @@ def test_it_is_one_message_of_one_statement(place: Place, monkeypatch: pytest.Mo
         return send(wire, calls)
 
     monkeypatch.setattr(Wire, "send", count)
-    place.commit()
+    place.commit(rings=rings)
     monkeypatch.undo()
-    assert sent == [1]
+    assert sent == ([2] if rings and place.kind != "end" else [1])
     assert (
         place.stored()
         == {
@@ -131,6 +140,30 @@ def test_it_is_one_message_of_one_statement(place: Place, monkeypatch: pytest.Mo
             "end": [("COMPLETED", 1), ("COMPLETED", 2)],
         }[place.kind]
     )
+
+
+def test_others_hear_of_an_end_that_rings_and_not_of_one_that_fails() -> None:
+    with postgres.database() as url:
+        place = Place(url, "end")
+        heard = threading.Semaphore(0)
+        with closing(place.store), closing(place.other), psycopg.connect(place.dsn, autocommit=True) as ear:
+            assert isinstance(place.store, PostgresStore)
+            ear.execute(f'LISTEN "{place.store.bell.channel}"')
+            end = place.other.listen(heard.release)
+            go_first(place.other, place)
+            before = copy.deepcopy(place.run)
+            with pytest.raises(StoreConflict):
+                place.commit(rings=True)
+            place.run = before
+            place.run.version += 1  # caught up
+            place.commit(rings=True)
+            assert heard.acquire(timeout=SOON)
+            end()
+            assert [each.payload for each in ear.notifies(timeout=SOON, stop_after=1)] == [
+                place.store.bell.token
+            ]
+            assert list(ear.notifies(timeout=0)) == []
+            assert place.stored()[-1] == ("COMPLETED", 3)
 
 
 @pytest.mark.parametrize("meddle", [pause, set_queue, bury, go_first])
