@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import chain
+from itertools import chain, count
 
 from orchestrator.binding.failures import failure_of
 from orchestrator.clock import Clock
@@ -57,6 +57,8 @@ from orchestrator.store.contract import Store, Transaction
 _RETRY_AFTER = timedelta(milliseconds=100)
 _TURNED_BACK = timedelta(seconds=1)
 _REPORTED_FAILURES = 5
+_IN_A_ROW = 8
+"""Commits that one thread leads while there are always more, before it leaves them to others."""
 
 
 class Committer:
@@ -91,16 +93,22 @@ class Committer:
     def lead(self, receipt: Receipt | None = None, *, by_dispatcher: bool = False) -> None:
         """Commit until nothing is left, unless somebody else is at it: they look again when they are done.
 
-        `receipt`: what the client waits for who leads, unless a thread of the worker is about to.
+        `receipt`: what the client waits for who leads, unless a thread of the worker does.
         `by_dispatcher`: it wakes whom it needs itself.
         """
-        if receipt is not None and self.workplace is not None and self.workplace.leads_soon():
+        if receipt is not None and self._leaves_lead():
             return
-        while self.has_work():
-            if not self._lead_once(receipt, by_dispatcher=by_dispatcher):
+        for led_count in count(1):
+            if not self.has_work() or not self._lead_once(receipt, by_dispatcher=by_dispatcher):
                 return
-            if receipt is not None and self._hands_over(receipt):
+            if self._hands_over(receipt, led_count):
                 return
+
+    def _leaves_lead(self) -> bool:
+        """To a thread of the worker that is about to commit, or that can, where a server serves one best."""
+        if self.workplace is None or self._lead.is_taken:
+            return False
+        return self.workplace.leads_soon() or (self._store.has_server and self.workplace.take_over())
 
     def lead_briefly(self) -> bool:
         """One commit, for a thread that has other duties. True: there is more, and nobody at it."""
@@ -120,14 +128,13 @@ class Committer:
             self._lead.leave()
         return True
 
-    def _hands_over(self, receipt: Receipt) -> bool:
-        """A client that has its answer leads on only if nobody else can: its next call would be late."""
-        return (
-            receipt.is_answered
-            and self.workplace is not None
-            and self.has_work()
-            and self.workplace.take_over()
-        )
+    def _hands_over(self, receipt: Receipt | None, led_count: int) -> bool:
+        """A client that has its answer has its next call to make, who has led for long perhaps a handler."""
+        has_led_long = led_count % _IN_A_ROW == 0
+        is_free = has_led_long if receipt is None else receipt.is_answered
+        if not is_free or self.workplace is None or not self.has_work():
+            return False
+        return self.workplace.nudge() if has_led_long else self.workplace.take_over()
 
     def _gather(self, receipt: Receipt | None) -> None:
         """Those whom the commit before has answered are awake before the next one begins."""

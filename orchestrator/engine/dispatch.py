@@ -29,7 +29,7 @@ from orchestrator.engine.pace import INSTANT, MAXIMUM_ROOM, Pace
 from orchestrator.engine.pulse import Pulse
 from orchestrator.engine.quantum import Quantum
 from orchestrator.engine.ready import Ready
-from orchestrator.engine.seat import Seat
+from orchestrator.engine.seat import Seat, Sleepers
 from orchestrator.engine.shares import Shares, Turns
 from orchestrator.engine.sharing import AGAIN, PATIENCE, Sharing
 from orchestrator.engine.submission import Beat, Performance, Report
@@ -84,7 +84,7 @@ class Dispatcher:
         self._ready = Ready()
         self._line = self._ready.line
         self._sharing = Sharing(self._ready, self._pace, clock, concurrency, committer.submit)
-        self._idle: list[Seat] = []
+        self._sleepers = Sleepers()
         self._seats: list[Seat] = []
         self._threads: list[threading.Thread] = []
         self._call_count = 0
@@ -144,7 +144,7 @@ class Dispatcher:
             self._elsewhere.accept(elsewhere)
             here += [task for task in elsewhere if task.failure is not None]
         self._ready.put(here)
-        is_called = self._wake_one() if here and not by_dispatcher else bool(self._idle)
+        is_called = self._sleepers.wake_one() if here and not by_dispatcher else bool(self._sleepers)
         if self._ready.reserve or (self._line and not is_called):
             self.watch.need_within(PATIENCE)
         if self._sharing.runs_dry(self._call_count):
@@ -173,18 +173,21 @@ class Dispatcher:
 
     def take_over(self) -> bool:
         following = self._following()
-        if following is None:
-            return self._wake_one()
-        if not self._pace.is_quick(following) or not self._wake_one():
+        if following is not None and not self._pace.is_quick(following):
             return False
-        self.watch.mind()  # it is usually quick
+        if not self._sleepers.call_leader():
+            return False
+        if following is not None:
+            self.watch.mind()  # it is usually quick
         return True
 
     def leads_soon(self) -> bool:
+        if self._sleepers.is_leader_coming:
+            return True
         following, is_instant = self._following(), self._pace.is_instant
         if following is None or not is_instant(following):
             return False
-        other_count = len(self._idle) + sum(not is_instant(task.handler) for task in self.running())
+        other_count = len(self._sleepers) + sum(not is_instant(task.handler) for task in self.running())
         if other_count >= len(self._seats):
             return False
         self.watch.mind()  # it is usually done in an instant
@@ -214,7 +217,7 @@ class Dispatcher:
     def look_for_work(self) -> None:
         """Something may have come from elsewhere."""
         self._demand.ask()
-        if not self._wake_one():
+        if not self._sleepers.wake_one():
             self.watch.need_now()
 
     def is_at_rest(self) -> bool:
@@ -242,8 +245,8 @@ class Dispatcher:
         self._is_stopping = True
         self.watch.stop()
         self._elsewhere.stop()
-        while self._idle:
-            self._wake_one()
+        while self._sleepers:
+            self._sleepers.wake_one()
         for seat, thread in zip(self._seats, self._threads, strict=True):
             if seat.task is None and thread is not threading.current_thread():
                 thread.join(_JOIN_SECONDS)
@@ -268,16 +271,16 @@ class Dispatcher:
                 if self._may_put_off():
                     continue
                 committer.lead(by_dispatcher=True)
-                if len(self._line) > 1 and self._idle:
+                if len(self._line) > 1 and self._sleepers:
                     self._call_company()
             elif committer.needs_leader():
                 committer.lead(by_dispatcher=True)
             else:
-                self._rest(seat)
+                self._sleepers.rest(seat, self._is_needed, self.on_rest)
 
     def _take(self) -> Task | None:
         task = self._ready.take()
-        if self._line and self._idle:
+        if self._line and self._sleepers:
             self._call_company()
         return task
 
@@ -287,7 +290,7 @@ class Dispatcher:
         if following is not None and self._pace.is_instant(following):
             self.watch.mind()
         elif following is not None:
-            self._wake_one()
+            self._sleepers.wake_one()
 
     def _following(self) -> str | None:
         """The handler of what is ready next."""
@@ -386,32 +389,15 @@ class Dispatcher:
         self.watch.mind()
         return True
 
-    def _rest(self, seat: Seat) -> None:
-        """Sleep until woken. Who looks for sleepers after this one lay down finds it."""
-        self._idle.append(seat)
-        if self._line or self._committer.needs_leader() or self._is_stopping:
-            try:
-                self._idle.remove(seat)
-            except ValueError:
-                seat.wake.acquire()  # somebody has just woken it
-            return
-        self.on_rest()
-        seat.wake.acquire()
-
-    def _wake_one(self) -> bool:
-        try:
-            seat = self._idle.pop()
-        except IndexError:
-            return False
-        seat.wake.release()
-        return True
+    def _is_needed(self) -> bool:
+        return bool(self._line) or self._committer.needs_leader() or self._is_stopping
 
     # --- Clocks ---
 
     def nudge(self) -> bool:
         if self._is_stopping:
             return False
-        if not self._wake_one():
+        if not self._sleepers.wake_one():
             self.watch.mind()
         return True
 
@@ -426,7 +412,7 @@ class Dispatcher:
             self.on_due()
         soonest = self._sharing.hand_back_waiting(self._give_up_overdue(self._keep_heartbeats()))
         is_left = self._committer.lead_briefly()
-        if (is_left or self._line) and not self._wake_one() and is_left:
+        if (is_left or self._line) and not self._sleepers.wake_one() and is_left:
             self.watch.need_now()
         return soonest
 

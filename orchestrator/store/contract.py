@@ -397,6 +397,8 @@ class Store(Protocol):
     """A database. Safe to use from many threads; transactions of one process take turns."""
 
     url: str
+    has_server: bool
+    """Another process does its work, on the core where it was asked last."""
 
     def writing(self) -> AbstractContextManager[Transaction]:
         """Commits at the end, rolls back on an exception. Raises StoreError when the database fails.

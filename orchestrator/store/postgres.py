@@ -46,6 +46,8 @@ _COMMIT, _ROLLBACK = Statement("COMMIT"), Statement("ROLLBACK")
 class PostgresStore:
     """See contract.Store."""
 
+    has_server = True
+
     def __init__(self, address: Address, *, makes: bool = True) -> None:
         """`makes` False: raises NotFound where there is none."""
         self.url = address.shown

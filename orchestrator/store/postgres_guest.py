@@ -38,6 +38,8 @@ _epochs = itertools.count(-2, -1)
 class PostgresGuest:
     """See contract.Store. Others are woken by the caller's commit."""
 
+    has_server = True
+
     def __init__(self, connection: Connection, host: PostgresStore) -> None:
         self.url = host.url
         self._connection = connection

@@ -17,6 +17,7 @@ class SealedStore:
         self.plain = store
         self._bodies = bodies
         self.url = store.url
+        self.has_server = store.has_server
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:

@@ -31,6 +31,8 @@ _POLL_SECONDS = 0.05
 class SqliteStore:
     """See contract.Store."""
 
+    has_server = False
+
     def __init__(self, path: str, *, makes: bool = True) -> None:
         """`makes` False: raises NotFound where there is none."""
         self.url = f"sqlite:///{path}"

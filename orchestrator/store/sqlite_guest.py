@@ -34,6 +34,8 @@ _epochs = itertools.count(-2, -1)
 class SqliteGuest:
     """See contract.Store. `on_commit` is called in a moment when the caller's commit is about to be made."""
 
+    has_server = False
+
     def __init__(self, connection: Connection, path: str, on_commit: Callable[[], None]) -> None:
         self.url = f"sqlite:///{path}"
         self._path = path

@@ -46,6 +46,8 @@ _lock = threading.Lock()
 class MemoryStore:
     """See contract.Store. `name`: stores of one name are one; without, it is nobody else's."""
 
+    has_server = False
+
     def __init__(self, url: str, name: str | None = None, *, makes: bool = True) -> None:
         """`makes` False: raises NotFound unless there is one of that name."""
         self.url = url

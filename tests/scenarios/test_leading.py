@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from orchestrator.core.events import ExecuteFailed
 from orchestrator.engine import leases
 from orchestrator.engine.batch import Batch
 from orchestrator.engine.submission import Start
@@ -32,7 +33,7 @@ steps:
 class Stream:
     """While a commit is made, something new comes: there is always more, until `ends` or for MANY commits."""
 
-    def __init__(self, kit: Kit, ends: Callable[[], bool]) -> None:
+    def __init__(self, kit: Kit, ends: Callable[[Batch], bool]) -> None:
         self.commit_count = 0
         self.is_over = threading.Event()
         self._ends = ends
@@ -55,7 +56,7 @@ class Stream:
             self._leaders.add(threading.current_thread().name)
             self._leader_is_new.notify()
         self.commit_count += 1
-        if self._ends() or self.commit_count == MANY:
+        if self._ends(batch) or self.commit_count == MANY:
             self.is_over.set()
         else:
             self._submit()
@@ -65,7 +66,6 @@ class Stream:
         self._committer.submit(Start(flows.message(), name, name))
 
 
-@pytest.mark.rule(157)
 @pytest.mark.parametrize("leader", ["watch", "handler-1"])
 def test_a_worker_stays_alive_while_there_is_always_more_to_commit(kit: Kit, leader: str) -> None:
     gate = engine_handlers.gates["Work"] = Gate()
@@ -74,10 +74,50 @@ def test_a_worker_stays_alive_while_there_is_always_more_to_commit(kit: Kit, lea
         if leader == "watch":
             kit.client.start(BLOCKED, "blocked")
             gate.await_arrival()
-        stream = Stream(kit, ends=lambda: worker.renewed_at != before)
+        stream = Stream(kit, ends=lambda _: worker.renewed_at != before)
         worker._dispatcher.nudge()
         stream.await_leader(leader)
         kit.clock.advance(seconds=leases.RENEW_EVERY.total_seconds())
         assert stream.is_over.wait(SOON)
         assert stream.commit_count < MANY, "its lease was not renewed in all that time"
         gate.open()
+
+
+@pytest.mark.rule(145)
+def test_a_time_limit_is_kept_while_there_is_always_more_to_commit(kit: Kit) -> None:
+    gate = engine_handlers.gates["Work"] = Gate()
+    with kit.working(concurrency=1) as worker:
+        kit.client.start(BLOCKED, "blocked")
+        gate.await_arrival()
+        stream = Stream(
+            kit, ends=lambda batch: any(isinstance(each.event, ExecuteFailed) for each in batch.applied)
+        )
+        worker._dispatcher.nudge()
+        stream.await_leader("watch")
+        kit.clock.advance(hours=2)
+        assert stream.is_over.wait(SOON)
+        assert stream.commit_count < MANY, "the attempt was not ended in all that time"
+        gate.open(2)
+
+
+class Called(Gate):
+    """Always open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_called = threading.Event()
+
+    def pass_through(self) -> None:
+        self.is_called.set()
+
+
+def test_the_only_thread_for_handlers_calls_them_while_there_is_always_more_to_commit(kit: Kit) -> None:
+    handler = engine_handlers.gates["Work"] = Called()
+    with kit.working(concurrency=1) as worker:
+        stream = Stream(kit, ends=lambda _: handler.is_called.is_set())
+        worker._dispatcher.nudge()
+        stream.await_leader("handler-1")
+        kit.client.start(BLOCKED, "run-1")
+        assert stream.is_over.wait(SOON)
+        assert stream.commit_count < MANY, "it has done nothing but commit in all that time"
+        assert kit.client.wait("run-1", SOON)["status"] == "COMPLETED"

@@ -67,6 +67,22 @@ def test_less_work_is_held_ahead_once_a_queue_has_a_priority(
     assert dispatcher.wanted() == usual
 
 
+def test_whoever_comes_while_a_leader_is_on_its_way_calls_nobody_else(dispatcher: Dispatcher) -> None:
+    sleepers = dispatcher._sleepers
+    sleepers._seats.extend([Seat(), Seat()])
+    assert not dispatcher.leads_soon()
+    assert dispatcher.take_over()
+    assert dispatcher.leads_soon()
+    assert len(sleepers) == 1
+    sleepers.rest(Seat(), lambda: True, lambda: None)
+    assert not dispatcher.leads_soon(), "it is there, and may have looked already"
+
+
+def test_nobody_relies_on_a_leader_when_all_are_awake(dispatcher: Dispatcher) -> None:
+    assert not dispatcher.take_over()
+    assert not dispatcher.leads_soon()
+
+
 INSTANT, SLOW = "instant", "slow"
 
 
@@ -94,7 +110,7 @@ def test_a_thread_leads_soon_that_is_awake_with_only_instants_before_it(
         seat = Seat()
         dispatcher._seats.append(seat)
         if name == "asleep":
-            dispatcher._idle.append(seat)
+            dispatcher._sleepers._seats.append(seat)
         elif name is not None:
             seat.task = cast(Task, SimpleNamespace(handler=name))
     assert dispatcher.leads_soon() is leads
