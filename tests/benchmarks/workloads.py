@@ -262,7 +262,7 @@ CONTRACT_EDIT = Path(__file__).parents[2] / "flows" / "contract_edit.flow.yaml"
 Workload = Callable[[str, int], Line]
 
 WORKLOADS: dict[str, tuple[Workload, int, str]] = {
-    "W1c1": (sequential_alone, 200, "steps_s"),
+    "W1c1": (sequential_alone, 1000, "steps_s"),
     "W1c100": (sequential_together, 2000, "steps_s"),
     "W2": (fan_out, 1000, "branches_s"),
     "W2x": (fan_out, 10_000, "branches_s"),
@@ -283,7 +283,7 @@ WORKLOADS: dict[str, tuple[Workload, int, str]] = {
 ON_POSTGRES = ("W1c1", "W1c100", "W2", "W2x", "W3", "W3p", "W4", "W4a", "W5", "W6")
 """Measured there too, as `W1c1-pg` and so on."""
 FLOORS: dict[str, tuple[Workload, int, str]] = {
-    "W1c1": (floor.one_at_a_time, 200, "steps_s"),
+    "W1c1": (floor.one_at_a_time, 1000, "steps_s"),
     "W1c100": (floor.in_batches, 2000, "steps_s"),
     "W2": (floor.fan_out, 1000, "branches_s"),
     "W3": (floor.message, 200, "p50_ms"),
